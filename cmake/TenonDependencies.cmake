@@ -1,0 +1,18 @@
+# Everything the library and its programs need, from the system's packages.
+find_package(Threads REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(TBB REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(CLI11 2 REQUIRED)
+find_package(PNG REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(CGAL REQUIRED)
+
+add_library(Tenon::sqlite ALIAS SQLite::SQLite3)
+
+find_path(METIS_INCLUDE_DIR metis.h REQUIRED)
+find_library(METIS_LIBRARY metis REQUIRED)
+add_library(Tenon::metis UNKNOWN IMPORTED)
+set_target_properties(Tenon::metis PROPERTIES IMPORTED_LOCATION ${METIS_LIBRARY}
+  INTERFACE_INCLUDE_DIRECTORIES ${METIS_INCLUDE_DIR})

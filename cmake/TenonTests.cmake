@@ -1,0 +1,25 @@
+# One test program per folder of tests/, each file in it found by itself.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+file(GLOB TEST_FOLDERS CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/tests/*)
+foreach(folder ${TEST_FOLDERS})
+  if(NOT IS_DIRECTORY ${folder})
+    continue()
+  endif()
+  get_filename_component(name ${folder} NAME)
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  if(NOT sources)
+    continue()
+  endif()
+  add_executable(test_${name} ${sources})
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR})
+  target_link_libraries(test_${name} PRIVATE tenon tenon_flags GTest::gtest GTest::gtest_main
+                                             nlohmann_json::nlohmann_json fmt::fmt Tenon::sqlite)
+  if(TARGET tenon_verify)
+    target_link_libraries(test_${name} PRIVATE tenon_verify)
+  endif()
+  target_compile_definitions(test_${name} PRIVATE TENON_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    TENON_PROGRAM="${CMAKE_BINARY_DIR}/bin/tenon")
+  gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+endforeach()

@@ -1,0 +1,50 @@
+// A scene being simulated by a method: what a C++ program drives.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tenon/method.hpp"
+#include "tenon/scene.hpp"
+#include "tenon/world.hpp"
+
+namespace tenon {
+
+class Simulation {
+  public:
+    // Checks that the scene's method can express it, builds the world. Throws InputError.
+    explicit Simulation(Scene scene);
+
+    StepReport step();                     // one time step; throws StepFailure and keeps the last good state
+    double time() const { return world_.time; }
+    double dt() const { return scene_.dt; }
+
+    const Scene& scene() const { return scene_; }
+    World& world() { return world_; }
+    const World& world() const { return world_; }
+    Method& method() { return *method_; }
+
+    // Called before and after every step.
+    using Callback = std::function<void(Simulation&)>;
+    void before_step(Callback callback) { before_ = std::move(callback); }
+    void after_step(Callback callback) { after_ = std::move(callback); }
+
+    // Bodies may come and go between steps; the method starts afresh from the current state.
+    int add_body(const BodySpec& body, const GeometrySpec& geometry);
+    void remove_body(const std::string& name);
+
+    // State for checkpoints, bit for bit.
+    void save(std::ostream& out) const;
+    void load(std::istream& in);
+
+  private:
+    void make_method();
+
+    Scene scene_;
+    World world_;
+    std::unique_ptr<Method> method_;
+    Callback before_, after_;
+};
+
+}  // namespace tenon

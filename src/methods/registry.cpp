@@ -1,0 +1,23 @@
+// The methods, by name. A new method adds one declaration and one line here.
+#include <fmt/format.h>
+
+#include "tenon/method.hpp"
+
+namespace tenon {
+
+const std::vector<MethodInfo>& all_methods() {
+    static const std::vector<MethodInfo> methods = {
+    };
+    return methods;
+}
+
+const MethodInfo& find_method(const std::string& name, const Origin& origin) {
+    std::vector<std::string> names;
+    for (const MethodInfo& method : all_methods()) {
+        if (method.name == name) return method;
+        names.push_back(method.name);
+    }
+    throw InputError(origin.file, origin.path, fmt::format("unknown method '{}'", name), suggestion(name, names));
+}
+
+}  // namespace tenon

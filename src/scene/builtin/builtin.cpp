@@ -1,0 +1,42 @@
+// The list of built-in scenes, and how parameters and presets reach them.
+#include "tenon/builtin.hpp"
+
+#include "tenon/error.hpp"
+
+namespace tenon {
+namespace {
+
+std::vector<BuiltinScene> collect() {
+    std::vector<BuiltinScene> scenes;
+    for (auto family : {affine_scenes, articulated_scenes, impulse_scenes, volume_scenes, adaptive_scenes})
+        for (BuiltinScene& scene : family()) scenes.push_back(std::move(scene));
+    return scenes;
+}
+
+}  // namespace
+
+const std::vector<BuiltinScene>& builtin_scenes() {
+    static const std::vector<BuiltinScene> scenes = collect();
+    return scenes;
+}
+
+const BuiltinScene* find_builtin(const std::string& name) {
+    for (const BuiltinScene& scene : builtin_scenes())
+        if (scene.name == name) return &scene;
+    return nullptr;
+}
+
+Scene make_builtin(const BuiltinScene& scene, const std::map<std::string, ParamValue>& given) {
+    std::vector<ParamInfo> known = scene.parameters;
+    known.push_back({"preset", std::string("default"), "size of the scene: default, or as in the paper", 0, 0,
+                     {"default", "paper"}});
+    std::map<std::string, ParamValue> values = given;
+    const auto preset = given.find("preset");
+    if (preset != given.end() && preset->second == ParamValue(std::string("paper")))
+        for (const auto& [name, value] : scene.paper_values) values.emplace(name, value);   // given ones win
+    Scene made = scene.make(resolve_params(known, values, {scene.name, ""}));
+    made.name = scene.name;
+    return made;
+}
+
+}  // namespace tenon
