@@ -1,0 +1,60 @@
+# Everything a user or a developer does with a clone, by name. `make help` lists it.
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+PRESET ?= release
+BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
+
+.PHONY: help setup build demo test bench acceptance fresh format format-check docs install clean
+
+help:
+	@echo "make demo        set up, build, run the main scene, verify it, draw it: results in demo/"
+	@echo "make test        set up, build, run every test"
+	@echo "make build       build only: the program is $(BUILD)/bin/tenon (PRESET=debug|asan|tsan for others)"
+	@echo "make bench       set up the peers, run every benchmark, as JSON lines in build/bench.jsonl"
+	@echo "make acceptance  long runs at paper size: results in acceptance/"
+	@echo "make fresh       prove 'make demo' and 'make test' in a minimal Debian (root)"
+	@echo "make format      clang-format all sources"
+	@echo "make docs        check the documentation's links and commands"
+	@echo "make install     install to PREFIX (default /usr/local)"
+	@echo "make clean       remove what was built"
+
+setup:
+	@scripts/setup core
+
+build: setup
+	@cmake --preset $(PRESET) >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; rm -f $(BUILD).configure.log; exit 1; }
+	@mv $(BUILD).configure.log $(BUILD)/configure.log
+	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: build
+	@scripts/demo $(BUILD)/bin/tenon demo
+
+test: build
+	@cd $(BUILD) && ctest -j $(JOBS) --output-on-failure
+
+bench: setup
+	@scripts/setup bench
+	@$(MAKE) --no-print-directory build
+	@$(BUILD)/bin/tenon bench --json | tee $(BUILD)/bench.jsonl
+
+acceptance: build
+	@scripts/acceptance $(BUILD)/bin/tenon acceptance
+
+fresh:
+	@scripts/fresh
+
+format:
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+format-check:
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
+
+docs: build
+	@scripts/check-docs $(BUILD)/bin/tenon
+
+PREFIX ?= /usr/local
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	@rm -rf build build-debug build-asan build-tsan demo acceptance
