@@ -12,12 +12,12 @@ namespace tenon {
 
 struct BuiltinScene {
     std::string name;
-    std::string family;      // the method it comes from, which is also its default method
+    std::string family;  // the method it comes from, which is also its default method
     std::string summary;
-    std::string source;      // paper and figure
-    std::string look_for;    // what a person should see
-    std::vector<ParamInfo> parameters;                // sized to run in seconds
-    std::map<std::string, ParamValue> paper_values;   // what `preset=paper` changes
+    std::string source;                              // paper and figure
+    std::string look_for;                            // what a person should see
+    std::vector<ParamInfo> parameters;               // sized to run in seconds
+    std::map<std::string, ParamValue> paper_values;  // what `preset=paper` changes
     Scene (*make)(const Params&) = nullptr;
 };
 
@@ -29,7 +29,7 @@ std::vector<BuiltinScene> volume_scenes();
 std::vector<BuiltinScene> adaptive_scenes();
 
 const std::vector<BuiltinScene>& builtin_scenes();
-const BuiltinScene* find_builtin(const std::string& name);    // nullptr when there is none
+const BuiltinScene* find_builtin(const std::string& name);  // nullptr when there is none
 
 // `given` may hold preset=paper besides the scene's own parameters. Throws InputError.
 Scene make_builtin(const BuiltinScene& scene, const std::map<std::string, ParamValue>& given);

@@ -23,7 +23,8 @@ class InputError : public std::runtime_error {
 // A step that could not be completed. The world keeps its last good state.
 class StepFailure : public std::runtime_error {
   public:
-    explicit StepFailure(const std::string& reason, int body = -1) : std::runtime_error(reason), body_(body) {}
+    explicit StepFailure(const std::string& reason, int body = -1)
+        : std::runtime_error(reason), body_(body) {}
     int body() const { return body_; }
 
   private:

@@ -22,12 +22,12 @@ struct StepReport {
     int iterations = 0;
     bool converged = true;
     int contacts = 0;
-    double min_distance = 1e300;       // of bodies in contact range; 1e300 when none
+    double min_distance = 1e300;  // of bodies in contact range; 1e300 when none
     double joint_residual = 0.0;
     std::vector<std::pair<std::string, double>> phases;
     std::vector<std::pair<std::string, double>> figures;
-    std::vector<std::string> warnings; // each said once to the user
-    std::string solver;                // which solvers were chosen, when there is a choice
+    std::vector<std::string> warnings;  // each said once to the user
+    std::string solver;                 // which solvers were chosen, when there is a choice
 };
 
 // One accepted piece of the path within a step: all bodies move straight from the previous piece's end to q.
@@ -68,6 +68,6 @@ struct MethodInfo {
 };
 
 const std::vector<MethodInfo>& all_methods();
-const MethodInfo& find_method(const std::string& name, const Origin& origin);   // throws InputError
+const MethodInfo& find_method(const std::string& name, const Origin& origin);  // throws InputError
 
 }  // namespace tenon

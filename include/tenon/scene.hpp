@@ -14,22 +14,23 @@ namespace tenon {
 
 // Geometry of one or many bodies: a built-in shape with its parameters, a mesh file, or an inline mesh.
 struct GeometrySpec {
-    std::string shape;                    // built-in shape's name, or empty
-    Params shape_params;                  // complete set of the shape's parameters
-    std::string mesh_file;                // resolved path, or empty
-    std::vector<Vec3> vertices;           // inline mesh
+    std::string shape;           // built-in shape's name, or empty
+    Params shape_params;         // complete set of the shape's parameters
+    std::string mesh_file;       // resolved path, or empty
+    std::vector<Vec3> vertices;  // inline mesh
     std::vector<Triangle> triangles;
     std::vector<Edge> edges;
     std::vector<int> points;
     Vec3 scale = Vec3::Ones();
-    double thickness = 0.0;               // of open, flat, edge-only and point-only meshes
+    double thickness = 0.0;  // of open, flat, edge-only and point-only meshes
+    bool repair = false;     // weld, orient and drop degenerate triangles instead of refusing them
     friend bool operator==(const GeometrySpec&, const GeometrySpec&);
 };
 
 struct MaterialSpec {
     std::string name;
-    double density = 1000.0;      // kg/m^3
-    double young = 1e9;           // Pa
+    double density = 1000.0;  // kg/m^3
+    double young = 1e9;       // Pa
     double poisson = 0.3;
     double friction = 0.3;
     double restitution = 0.0;
@@ -46,52 +47,52 @@ struct Keyframe {
 };
 
 struct InertiaSpec {
-    Vec3 center = Vec3::Zero();         // centre of mass in the geometry's frame
-    Vec3 moments = Vec3::Zero();        // principal moments of inertia, kg m^2
-    Quat axes = Quat::Identity();       // principal axes in the geometry's frame
+    Vec3 center = Vec3::Zero();    // centre of mass in the geometry's frame
+    Vec3 moments = Vec3::Zero();   // principal moments of inertia, kg m^2
+    Quat axes = Quat::Identity();  // principal axes in the geometry's frame
 };
 
 struct BodySpec {
     std::string name;
     BodyType type = BodyType::dynamic_body;
-    int geometry = -1;                  // index into Scene::geometries
-    int material = 0;                   // index into Scene::materials
-    Vec3 position = Vec3::Zero();       // of the geometry's frame
+    int geometry = -1;             // index into Scene::geometries
+    int material = 0;              // index into Scene::materials
+    Vec3 position = Vec3::Zero();  // of the geometry's frame
     Quat rotation = Quat::Identity();
     Vec3 linear_velocity = Vec3::Zero();   // of the centre of mass, m/s
     Vec3 angular_velocity = Vec3::Zero();  // rad/s, world frame
     std::optional<double> density, mass, friction, restitution;
     std::optional<InertiaSpec> inertia;
-    std::array<bool, 6> fixed{};        // x y z rx ry rz, world axes
-    std::string group;                  // bodies of one non-empty group do not collide with each other
+    std::array<bool, 6> fixed{};  // x y z rx ry rz, world axes
+    std::string group;            // bodies of one non-empty group do not collide with each other
     bool collides = true;
-    double min_separation = 0.0;        // m
-    std::vector<Keyframe> motion;       // kinematic bodies
-    double kinematic_until = 1e300;     // a kinematic body becomes dynamic at this time
+    double min_separation = 0.0;     // m
+    std::vector<Keyframe> motion;    // kinematic bodies
+    double kinematic_until = 1e300;  // a kinematic body becomes dynamic at this time
     std::array<double, 3> color{-1, -1, -1};
 };
 
 enum class JointType { ball, hinge, universal, prismatic, fixed, cylindrical, planar, distance, coupling };
 
 struct SpringSpec {
-    double stiffness = 0.0;   // N/m or N m/rad
-    double damping = 0.0;     // N s/m or N m s/rad
+    double stiffness = 0.0;  // N/m or N m/rad
+    double damping = 0.0;    // N s/m or N m s/rad
     double rest = 0.0;
 };
 
 struct MotorSpec {
     enum class Type { none, velocity, position, force } type = Type::none;
     double target = 0.0;
-    double max = 1e300;                            // N or N m
-    std::vector<std::array<double, 2>> profile;    // (time, target), linear in between
+    double max = 1e300;                          // N or N m
+    std::vector<std::array<double, 2>> profile;  // (time, target), linear in between
 };
 
 // What acts along one free coordinate of a joint.
 struct DriveSpec {
     std::optional<std::array<double, 2>> limits;
     std::optional<SpringSpec> spring;
-    double friction = 0.0;    // N or N m
-    double armature = 0.0;    // kg or kg m^2
+    double friction = 0.0;  // N or N m
+    double armature = 0.0;  // kg or kg m^2
     MotorSpec motor;
     bool empty() const {
         return !limits && !spring && friction == 0 && armature == 0 && motor.type == MotorSpec::Type::none;
@@ -101,75 +102,75 @@ struct DriveSpec {
 struct JointSpec {
     std::string name;
     JointType type = JointType::ball;
-    std::array<int, 2> bodies{-1, -1};      // -1: the world
-    Vec3 point = Vec3::Zero();              // world frame, at the start
-    std::optional<Vec3> point_b;            // anchor on the second body, when it differs (distance)
+    std::array<int, 2> bodies{-1, -1};  // -1: the world
+    Vec3 point = Vec3::Zero();          // world frame, at the start
+    std::optional<Vec3> point_b;        // anchor on the second body, when it differs (distance)
     Vec3 axis = Vec3::UnitZ();
     std::optional<Vec3> axis_b;             // second axis (universal)
     std::vector<DriveSpec> drives;          // one per free coordinate, in the order of docs/joints.md
     std::optional<SpringSpec> twist, bend;  // ball joints: about, and away from, `axis`
     bool linear = false;                    // linear form of the rows (6-row hinge, two-hinge universal)
     double break_force = 1e300, break_torque = 1e300;
-    std::array<int, 2> joints{-1, -1};      // coupling: joints, their coordinates, q2 = ratio * q1 + offset
+    std::array<int, 2> joints{-1, -1};  // coupling: joints, their coordinates, q2 = ratio * q1 + offset
     std::array<int, 2> coordinates{0, 0};
     double ratio = 1.0, offset = 0.0;
 };
 
 struct ElasticSpec {
     std::string name;
-    std::string tets_file;                  // tetrahedra from a file, or made from `geometry`
+    std::string tets_file;  // tetrahedra from a file, or made from `geometry`
     int geometry = -1;
-    double cell_size = 0.0;                 // m, of the lattice made from `geometry`; 0: chosen
-    std::string model = "neo-hookean";      // neo-hookean | stvk | corotational
+    double cell_size = 0.0;             // m, of the lattice made from `geometry`; 0: chosen
+    std::string model = "neo-hookean";  // neo-hookean | stvk | corotational
     int material = 0;
     Vec3 scale = Vec3::Ones();
     Vec3 position = Vec3::Zero();
     Quat rotation = Quat::Identity();
     Vec3 linear_velocity = Vec3::Zero();
     Vec3 angular_velocity = Vec3::Zero();
-    std::string surface_file;               // embedded fine surface
+    std::string surface_file;  // embedded fine surface
     struct Region {
-        Vec3 lo, hi;                        // box in the body's rest frame
+        Vec3 lo, hi;  // box in the body's rest frame
         int material = 0;
     };
-    std::vector<Region> regions;            // other materials inside boxes, the last one wins
+    std::vector<Region> regions;  // other materials inside boxes, the last one wins
     struct Pin {
-        Vec3 lo, hi;                        // vertices inside this box of the rest frame ...
-        std::vector<Keyframe> motion;       // ... stay, or follow this motion of the box
-        std::string body;                   // ... or are attached to this body
+        Vec3 lo, hi;                   // vertices inside this box of the rest frame ...
+        std::vector<Keyframe> motion;  // ... stay, or follow this motion of the box
+        std::string body;              // ... or are attached to this body
     };
     std::vector<Pin> pins;
-    bool plane_strain = false;              // 2-D triangles instead of tetrahedra
+    bool plane_strain = false;  // 2-D triangles instead of tetrahedra
     std::array<double, 3> color{-1, -1, -1};
 };
 
 struct ForceSpec {
     int body = -1;
-    Vec3 force = Vec3::Zero();              // N
-    Vec3 torque = Vec3::Zero();             // N m
-    std::optional<Vec3> point;              // body's geometry frame; otherwise the centre of mass
-    bool body_frame = false;                // force and torque turn with the body
-    double from = 0.0, to = 1e300;          // s
+    Vec3 force = Vec3::Zero();      // N
+    Vec3 torque = Vec3::Zero();     // N m
+    std::optional<Vec3> point;      // body's geometry frame; otherwise the centre of mass
+    bool body_frame = false;        // force and torque turn with the body
+    double from = 0.0, to = 1e300;  // s
 };
 
 struct WindSpec {
-    Vec3 velocity = Vec3::Zero();           // m/s
-    double drag = 0.0;                      // N s/m per m^2 of bounding-box face
-    double gust = 0.0;                      // relative amplitude
-    double gust_period = 1.0;               // s
+    Vec3 velocity = Vec3::Zero();  // m/s
+    double drag = 0.0;             // N s/m per m^2 of bounding-box face
+    double gust = 0.0;             // relative amplitude
+    double gust_period = 1.0;      // s
 };
 
 // A statement about the end (or some other time) of a run, checked by `tenon run`.
 struct ExpectSpec {
-    std::string body;                       // empty: all dynamic bodies, or a quantity of the whole scene
-    double at = -1.0;                       // s; negative: the end
-    std::optional<Vec3> position;           // of the geometry's frame ...
-    double within = 0.0;                    // ... m
+    std::string body;              // empty: all dynamic bodies, or a quantity of the whole scene
+    double at = -1.0;              // s; negative: the end
+    std::optional<Vec3> position;  // of the geometry's frame ...
+    double within = 0.0;           // ... m
     // x y z speed spin moved tilt turned_x turned_y turned_z (bodies)
     // kinetic_energy joint_residual min_distance max_speed intersections (scene)
     std::string quantity;
     double min = -1e300, max = 1e300;
-    std::string note;                       // said to the user beside the verdict
+    std::string note;  // said to the user beside the verdict
 };
 
 struct PairSpec {
@@ -178,22 +179,22 @@ struct PairSpec {
 };
 
 struct ContactSpec {
-    std::optional<double> dhat;             // m
+    std::optional<double> dhat;  // m
     std::vector<PairSpec> pairs;
-    std::vector<std::array<int, 2>> ignore;        // body indices
-    bool jointed_bodies_collide = false;           // bodies that share a joint
+    std::vector<std::array<int, 2>> ignore;  // body indices
+    bool jointed_bodies_collide = false;     // bodies that share a joint
 };
 
 struct Scene {
     std::string name = "scene";
-    std::string file;                       // where it was read from; empty for built-in scenes
-    std::string text;                       // the JSON it was read from or would be written as
-    std::string up = "y";                   // y or z: for pictures and exports
+    std::string file;      // where it was read from; empty for built-in scenes
+    std::string text;      // the JSON it was read from or would be written as
+    std::string up = "y";  // y or z: for pictures and exports
     Vec3 gravity = Vec3(0, -9.81, 0);
     double seconds = 1.0;
     double dt = 0.01;
     std::string method = "affine";
-    std::map<std::string, ParamValue> method_params;   // as given; checked by the method
+    std::map<std::string, ParamValue> method_params;  // as given; checked by the method
     std::vector<GeometrySpec> geometries;
     std::vector<MaterialSpec> materials{MaterialSpec{"default"}};
     std::vector<BodySpec> bodies;
@@ -203,10 +204,10 @@ struct Scene {
     std::vector<ExpectSpec> expect;
     ContactSpec contact;
     WindSpec wind;
-    std::map<std::string, std::vector<double>> camera; // eye, target, fov: hints for pictures
+    std::map<std::string, std::vector<double>> camera;  // eye, target, fov: hints for pictures
 
-    int add_geometry(const GeometrySpec& geometry);    // reuses an equal one
-    int add_material(const MaterialSpec& material);    // reuses one of the same name
+    int add_geometry(const GeometrySpec& geometry);  // reuses an equal one
+    int add_material(const MaterialSpec& material);  // reuses one of the same name
     int add_body(BodySpec body);
     int body_index(const std::string& body_name) const;  // -1 when there is none
 };

@@ -12,7 +12,7 @@ namespace tenon {
 // A `--set key=value`: any scene or method parameter by its path ("method.dhat", "bodies[2].mass", "gravity").
 struct Override {
     std::string key;
-    std::string value;   // JSON, or plain text
+    std::string value;  // JSON, or plain text
 };
 
 Scene read_scene(const std::string& file, const std::vector<Override>& overrides = {});
@@ -22,8 +22,8 @@ Scene parse_scene(const std::string& json_text, const std::string& file_name, co
 // A scene file or a built-in by name: for a built-in, overrides that name one of its parameters set it.
 Scene load_scene(const std::string& file_or_name, const std::vector<Override>& overrides = {});
 
-std::string write_scene(const Scene& scene);   // JSON that reads back as the same scene
-std::string scene_schema();                    // JSON Schema (draft 2020-12)
+std::string write_scene(const Scene& scene);  // JSON that reads back as the same scene
+std::string scene_schema();                   // JSON Schema (draft 2020-12)
 
 // A scene of the rigid-ipc project as a Tenon scene. `mesh_root` is where its mesh paths are relative to;
 // empty: found beside the file.

@@ -16,7 +16,7 @@ class Simulation {
     // Checks that the scene's method can express it, builds the world. Throws InputError.
     explicit Simulation(Scene scene);
 
-    StepReport step();                     // one time step; throws StepFailure and keeps the last good state
+    StepReport step();  // one time step; throws StepFailure and keeps the last good state
     double time() const { return world_.time; }
     double dt() const { return scene_.dt; }
 

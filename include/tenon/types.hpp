@@ -65,8 +65,12 @@ struct Box3 {
     double diagonal() const { return empty() ? 0.0 : (hi - lo).norm(); }
 };
 
-inline Vec3 linear_part_times(const Mat34& q, const Vec3& x) { return q.leftCols<3>() * x; }
-inline Vec3 transform(const Mat34& q, const Vec3& x) { return q.leftCols<3>() * x + q.col(3); }
+inline Vec3 linear_part_times(const Mat34& q, const Vec3& x) {
+    return q.leftCols<3>() * x;
+}
+inline Vec3 transform(const Mat34& q, const Vec3& x) {
+    return q.leftCols<3>() * x + q.col(3);
+}
 
 inline Mat34 to_matrix(const Pose& pose) {
     Mat34 q;

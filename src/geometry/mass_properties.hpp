@@ -10,7 +10,7 @@ struct MassProperties {
     double volume = 0.0;
     Vec3 centroid = Vec3::Zero();
     Mat3 second = Mat3::Zero();
-    bool solid = false;       // from a closed surface; otherwise from area, length or points with a thickness
+    bool solid = false;  // from a closed surface; otherwise from area, length or points with a thickness
 };
 
 // Closed meshes by the divergence theorem. Open or flat ones by area x thickness, wires by length x
@@ -19,8 +19,8 @@ MassProperties mass_properties(const Mesh& mesh, double thickness);
 
 // A right-handed frame in which `second` is diagonal. For already diagonal input it is the identity.
 struct PrincipalFrame {
-    Mat3 axes;                // columns, in the mesh's frame
-    Vec3 moments;             // diagonal of the rotated `second`
+    Mat3 axes;     // columns, in the mesh's frame
+    Vec3 moments;  // diagonal of the rotated `second`
 };
 PrincipalFrame principal_frame(const Mat3& second);
 

@@ -15,7 +15,7 @@ struct ShapeInfo {
     std::string summary;
     std::vector<ParamInfo> parameters;
     Mesh (*make)(const Params&) = nullptr;
-    Primitive (*primitive)(const Params&) = nullptr;   // nullptr: none
+    Primitive (*primitive)(const Params&) = nullptr;  // nullptr: none
 };
 
 const std::vector<ShapeInfo>& all_shapes();

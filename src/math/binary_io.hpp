@@ -25,7 +25,8 @@ void read_value(std::istream& in, T& value) {
 template <class T>
 void write_values(std::ostream& out, const std::vector<T>& values) {
     write_value(out, static_cast<std::uint64_t>(values.size()));
-    out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+    out.write(reinterpret_cast<const char*>(values.data()),
+              static_cast<std::streamsize>(values.size() * sizeof(T)));
 }
 
 template <class T>

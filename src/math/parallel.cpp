@@ -16,11 +16,15 @@ namespace {
 
 std::atomic<int> requested_threads{0};
 
-int hardware_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
+int hardware_threads() {
+    return std::max(1u, std::thread::hardware_concurrency());
+}
 
 }  // namespace
 
-void set_threads(int count) { requested_threads = std::max(0, count); }
+void set_threads(int count) {
+    requested_threads = std::max(0, count);
+}
 
 int thread_count() {
     const int requested = requested_threads;
@@ -51,7 +55,8 @@ void parallel_ranges(std::size_t count, std::size_t grain,
     grain = std::max<std::size_t>(grain, 1);
     const int threads = thread_count();
     if (threads == 1) {
-        for (std::size_t begin = 0; begin < count; begin += grain) body(begin, std::min(count, begin + grain));
+        for (std::size_t begin = 0; begin < count; begin += grain)
+            body(begin, std::min(count, begin + grain));
         return;
     }
     static thread_local int arena_threads = 0;

@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-void set_threads(int count);      // 0: as many as there are cores
+void set_threads(int count);  // 0: as many as there are cores
 int thread_count();
 
 // Calls body(begin, end) on disjoint ranges of at most `grain` that cover [0, count).

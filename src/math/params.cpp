@@ -73,10 +73,18 @@ const ParamValue& Params::at(const std::string& name) const {
     return found->second;
 }
 
-double Params::number(const std::string& name) const { return std::get<double>(at(name)); }
-int Params::integer(const std::string& name) const { return static_cast<int>(std::lround(number(name))); }
-bool Params::flag(const std::string& name) const { return std::get<bool>(at(name)); }
-const std::string& Params::text(const std::string& name) const { return std::get<std::string>(at(name)); }
+double Params::number(const std::string& name) const {
+    return std::get<double>(at(name));
+}
+int Params::integer(const std::string& name) const {
+    return static_cast<int>(std::lround(number(name)));
+}
+bool Params::flag(const std::string& name) const {
+    return std::get<bool>(at(name));
+}
+const std::string& Params::text(const std::string& name) const {
+    return std::get<std::string>(at(name));
+}
 const std::vector<double>& Params::list(const std::string& name) const {
     return std::get<std::vector<double>>(at(name));
 }

@@ -6,8 +6,7 @@
 namespace tenon {
 
 const std::vector<MethodInfo>& all_methods() {
-    static const std::vector<MethodInfo> methods = {
-    };
+    static const std::vector<MethodInfo> methods = {};
     return methods;
 }
 
@@ -17,7 +16,8 @@ const MethodInfo& find_method(const std::string& name, const Origin& origin) {
         if (method.name == name) return method;
         names.push_back(method.name);
     }
-    throw InputError(origin.file, origin.path, fmt::format("unknown method '{}'", name), suggestion(name, names));
+    throw InputError(origin.file, origin.path, fmt::format("unknown method '{}'", name),
+                     suggestion(name, names));
 }
 
 }  // namespace tenon

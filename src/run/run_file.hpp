@@ -14,11 +14,11 @@ namespace tenon::run {
 struct Frame {
     long step = 0;
     double time = 0.0;
-    std::vector<Mat34> q, rate;                    // per body
-    std::vector<std::vector<Vec3>> x, v;           // per elastic body, its vertices
-    std::vector<std::vector<float>> element_state; // per elastic body, per tetrahedron
+    std::vector<Mat34> q, rate;                     // per body
+    std::vector<std::vector<Vec3>> x, v;            // per elastic body, its vertices
+    std::vector<std::vector<float>> element_state;  // per elastic body, per tetrahedron
     std::vector<Contact> contacts;
-    std::vector<Vec3> joint_force, joint_torque;   // per joint
+    std::vector<Vec3> joint_force, joint_torque;  // per joint
     std::vector<std::array<double, 3>> joint_coordinate;
 };
 
@@ -44,7 +44,7 @@ struct BodyInfo {
 
 struct ShapeData {
     std::string name;
-    Mesh mesh;                                     // body frame
+    Mesh mesh;  // body frame
     Pose geometry_frame;
     bool closed = false;
 };
@@ -63,16 +63,16 @@ struct ElasticInfo {
 // Writes to `file`.partial until the first frame is in, so that a failed start leaves nothing behind.
 class RunWriter {
   public:
-    RunWriter(const std::string& file, const Scene& scene, const World& world);   // throws InputError
+    RunWriter(const std::string& file, const Scene& scene, const World& world);  // throws InputError
     ~RunWriter();
     RunWriter(const RunWriter&) = delete;
     RunWriter& operator=(const RunWriter&) = delete;
 
-    void add_frame(const World& world);            // one transaction, with the steps since the last frame
+    void add_frame(const World& world);  // one transaction, with the steps since the last frame
     void add_step(const StepRow& row);
     void add_path_piece(long step, const std::vector<Mat34>& q);
     void add_checkpoint(long step, const std::string& state);
-    void set_meta(const std::string& key, const std::string& value);   // "report", "status" ...
+    void set_meta(const std::string& key, const std::string& value);  // "report", "status" ...
     void close();
 
   private:
@@ -88,19 +88,19 @@ class RunReader {
     RunReader(RunReader&&) noexcept;
 
     const std::string& file() const;
-    std::string meta(const std::string& key) const;          // "" when absent
+    std::string meta(const std::string& key) const;  // "" when absent
     std::string scene_json() const;
     const std::vector<ShapeData>& shapes() const;
     const std::vector<BodyInfo>& bodies() const;
     const std::vector<ElasticInfo>& elastic() const;
-    std::vector<std::array<int, 2>> ignored_pairs() const;   // body pairs that may touch
+    std::vector<std::array<int, 2>> ignored_pairs() const;  // body pairs that may touch
 
-    long frame_count() const;                                // now: a live run grows
+    long frame_count() const;  // now: a live run grows
     Frame frame(long index) const;
     std::vector<StepRow> steps() const;
     std::vector<std::vector<Mat34>> path_pieces(long first_step, long last_step) const;  // in order
     bool has_path() const;
-    std::string checkpoint(long& step) const;                // the newest; "" when there is none
+    std::string checkpoint(long& step) const;  // the newest; "" when there is none
 
   private:
     struct Impl;

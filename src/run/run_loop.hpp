@@ -12,14 +12,14 @@
 namespace tenon::run {
 
 struct RunOptions {
-    std::string output;              // run file; empty: none
-    std::string report;              // JSON report file; empty: none
-    double fps = 60.0;               // recorded frames per simulated second ...
-    int record_every = 0;            // ... or every n-th step, when positive
-    bool record_path = false;        // keep each accepted straight piece
-    double checkpoint_every = 0.0;   // simulated seconds; 0: only at the end
-    std::string resume;              // run file to go on from
-    const std::atomic<bool>* stop = nullptr;    // set by Ctrl-C
+    std::string output;                       // run file; empty: none
+    std::string report;                       // JSON report file; empty: none
+    double fps = 60.0;                        // recorded frames per simulated second ...
+    int record_every = 0;                     // ... or every n-th step, when positive
+    bool record_path = false;                 // keep each accepted straight piece
+    double checkpoint_every = 0.0;            // simulated seconds; 0: only at the end
+    std::string resume;                       // run file to go on from
+    const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C
 };
 
 struct Progress {
@@ -29,13 +29,13 @@ struct Progress {
 };
 
 struct ExpectResult {
-    std::string text;                // "block x = 1.232 m, wanted 1.23 +- 0.0123"
+    std::string text;  // "block x = 1.232 m, wanted 1.23 +- 0.0123"
     bool held = false;
 };
 
 struct Report {
-    std::string scene, method, status;          // status: done | stopped | failed
-    std::string failure;                        // why a step failed, and at which body
+    std::string scene, method, status;  // status: done | stopped | failed
+    std::string failure;                // why a step failed, and at which body
     double dt = 0, simulated_seconds = 0, wall_seconds = 0;
     long steps = 0;
     int threads = 1, bodies = 0, joints = 0;
@@ -43,8 +43,8 @@ struct Report {
     double ms_mean = 0, ms_p50 = 0, ms_p95 = 0, ms_max = 0;
     double iterations_mean = 0, iterations_max = 0, contacts_mean = 0, contacts_max = 0;
     double min_distance = 1e300, joint_residual_max = 0, energy_start = 0, energy_end = 0, momentum_drift = 0;
-    std::vector<std::pair<std::string, double>> phases_ms;   // mean per step
-    std::vector<std::pair<std::string, double>> figures;     // mean per step
+    std::vector<std::pair<std::string, double>> phases_ms;  // mean per step
+    std::vector<std::pair<std::string, double>> figures;    // mean per step
     double peak_memory_mb = 0;
     long unconverged_steps = 0;
     std::string solver;
@@ -53,7 +53,8 @@ struct Report {
     std::string to_json() const;
 };
 
-Report run_scene(Scene scene, const RunOptions& options, const std::function<void(const Progress&)>& progress = {});
+Report run_scene(Scene scene, const RunOptions& options,
+                 const std::function<void(const Progress&)>& progress = {});
 
 // Whether the scene's `expect` entries for a time in (from, to] hold now.
 class ExpectChecker {

@@ -3,6 +3,8 @@
 
 namespace tenon {
 
-std::vector<BuiltinScene> adaptive_scenes() { return {}; }
+std::vector<BuiltinScene> adaptive_scenes() {
+    return {};
+}
 
 }  // namespace tenon

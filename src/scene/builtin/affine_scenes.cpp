@@ -3,6 +3,8 @@
 
 namespace tenon {
 
-std::vector<BuiltinScene> affine_scenes() { return {}; }
+std::vector<BuiltinScene> affine_scenes() {
+    return {};
+}
 
 }  // namespace tenon

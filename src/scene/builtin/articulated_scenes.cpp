@@ -3,6 +3,8 @@
 
 namespace tenon {
 
-std::vector<BuiltinScene> articulated_scenes() { return {}; }
+std::vector<BuiltinScene> articulated_scenes() {
+    return {};
+}
 
 }  // namespace tenon

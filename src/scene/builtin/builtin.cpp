@@ -28,12 +28,16 @@ const BuiltinScene* find_builtin(const std::string& name) {
 
 Scene make_builtin(const BuiltinScene& scene, const std::map<std::string, ParamValue>& given) {
     std::vector<ParamInfo> known = scene.parameters;
-    known.push_back({"preset", std::string("default"), "size of the scene: default, or as in the paper", 0, 0,
+    known.push_back({"preset",
+                     std::string("default"),
+                     "size of the scene: default, or as in the paper",
+                     0,
+                     0,
                      {"default", "paper"}});
     std::map<std::string, ParamValue> values = given;
     const auto preset = given.find("preset");
     if (preset != given.end() && preset->second == ParamValue(std::string("paper")))
-        for (const auto& [name, value] : scene.paper_values) values.emplace(name, value);   // given ones win
+        for (const auto& [name, value] : scene.paper_values) values.emplace(name, value);  // given ones win
     Scene made = scene.make(resolve_params(known, values, {scene.name, ""}));
     made.name = scene.name;
     return made;

@@ -3,6 +3,8 @@
 
 namespace tenon {
 
-std::vector<BuiltinScene> impulse_scenes() { return {}; }
+std::vector<BuiltinScene> impulse_scenes() {
+    return {};
+}
 
 }  // namespace tenon

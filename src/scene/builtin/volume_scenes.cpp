@@ -3,6 +3,8 @@
 
 namespace tenon {
 
-std::vector<BuiltinScene> volume_scenes() { return {}; }
+std::vector<BuiltinScene> volume_scenes() {
+    return {};
+}
 
 }  // namespace tenon
