@@ -1,0 +1,330 @@
+// From the scene's description to the state that steps: shapes, mass, frames, poses.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "geometry/mass_properties.hpp"
+#include "geometry/mesh_check.hpp"
+#include "geometry/mesh_io.hpp"
+#include "geometry/shapes.hpp"
+#include "tenon/error.hpp"
+#include "tenon/world.hpp"
+#include "world/elastic_build.hpp"
+
+namespace tenon {
+namespace {
+
+Mat3 cross_matrix(const Vec3& w) {
+    Mat3 m;
+    m << 0, -w.z(), w.y(), w.z(), 0, -w.x(), -w.y(), w.x(), 0;
+    return m;
+}
+
+Mesh make_mesh(const GeometrySpec& geometry, const Origin& origin) {
+    Mesh mesh;
+    if (!geometry.shape.empty()) {
+        const geometry::ShapeInfo* info = geometry::find_shape(geometry.shape);
+        if (!info)
+            throw InputError(origin.file, origin.path, fmt::format("unknown shape '{}'", geometry.shape));
+        mesh = info->make(geometry.shape_params);
+    } else if (!geometry.mesh_file.empty()) {
+        mesh = geometry::read_mesh(geometry.mesh_file);
+    } else {
+        mesh.vertices = geometry.vertices;
+        mesh.triangles = geometry.triangles;
+        mesh.edges = geometry.edges;
+        mesh.points = geometry.points;
+    }
+    for (Vec3& vertex : mesh.vertices) vertex = vertex.cwiseProduct(geometry.scale);
+    const bool mirrored = geometry.scale.prod() < 0;
+    if (mirrored)
+        for (Triangle& triangle : mesh.triangles) std::swap(triangle[1], triangle[2]);
+    return mesh;
+}
+
+// Refuses meshes that would give wrong masses or contacts, or mends them when the scene asks for it.
+void check_or_repair(Mesh& mesh, const GeometrySpec& geometry, const Origin& origin) {
+    if (mesh.empty())
+        throw InputError(origin.file, origin.path, "the mesh has no triangles, edges or points",
+                         "give a mesh with at least one of them");
+    if (geometry.repair) {
+        mesh = geometry::weld(mesh, 0.0);
+        geometry::orient(mesh);
+        return;
+    }
+    if (!geometry.shape.empty()) return;
+    const geometry::MeshReport report = geometry::check_mesh(mesh);
+    const char* cure = "mend the mesh, or set \"repair\": true to weld, orient and drop them";
+    if (report.degenerate_triangles > 0)
+        throw InputError(origin.file, origin.path,
+                         fmt::format("{} of {} triangles are degenerate (no area)",
+                                     report.degenerate_triangles, mesh.triangles.size()),
+                         cure);
+    if (report.inconsistent_edges > 0 && report.closed())
+        throw InputError(origin.file, origin.path,
+                         fmt::format("neighbouring triangles disagree on which side is out at {} edges",
+                                     report.inconsistent_edges),
+                         cure);
+    if (report.inside_out)
+        throw InputError(origin.file, origin.path,
+                         fmt::format("the mesh is inside out (its volume is {:g} m^3)", report.signed_volume),
+                         cure);
+}
+
+double diagonal(const Mesh& mesh) {
+    Box3 box;
+    for (const Vec3& vertex : mesh.vertices) box.add(vertex);
+    return box.diagonal();
+}
+
+Primitive scaled_primitive(const GeometrySpec& geometry) {
+    const geometry::ShapeInfo* info = geometry.shape.empty() ? nullptr : geometry::find_shape(geometry.shape);
+    if (!info || !info->primitive) return {};
+    Primitive primitive = info->primitive(geometry.shape_params);
+    const Vec3 s = geometry.scale.cwiseAbs();
+    const bool uniform = s.x() == s.y() && s.y() == s.z();
+    if (primitive.kind == Primitive::Kind::box && primitive.frame.rotation.isApprox(Quat::Identity()))
+        primitive.size = primitive.size.cwiseProduct(s);
+    else if (uniform)
+        primitive.size *= s.x();
+    else
+        return {};
+    primitive.frame.position = primitive.frame.position.cwiseProduct(geometry.scale);
+    return primitive;
+}
+
+struct FrameAndMoments {
+    Mat3 axes;
+    Vec3 center, second_moments;
+};
+
+FrameAndMoments body_frame(const geometry::MassProperties& mass, const BodySpec& body) {
+    if (body.inertia) {
+        const Mat3 axes = body.inertia->axes.toRotationMatrix();
+        return {axes, body.inertia->center, (axes.transpose() * mass.second * axes).diagonal()};
+    }
+    const geometry::PrincipalFrame principal = geometry::principal_frame(mass.second);
+    return {principal.axes, mass.centroid, principal.moments};
+}
+
+geometry::MassProperties volume_integrals(const Mesh& mesh, const GeometrySpec& geometry,
+                                          const BodySpec& body, const Origin& origin) {
+    const bool moves_freely = body.type == BodyType::dynamic_body || body.kinematic_until < 1e299;
+    geometry::MassProperties mass = geometry::mass_properties(mesh, geometry.thickness);
+    if (!mass.solid && geometry.thickness <= 0) {
+        if (moves_freely && !(body.mass && body.inertia))
+            throw InputError(origin.file, origin.path,
+                             "the mesh does not enclose a volume, so it has no mass",
+                             "give a \"thickness\" in metres, or \"mass\" and \"inertia\"");
+        mass = geometry::mass_properties(mesh, std::max(1e-3 * diagonal(mesh), 1e-9));
+    }
+    if (!(mass.volume > 0) || !std::isfinite(mass.volume))
+        throw InputError(origin.file, origin.path, fmt::format("the body has volume {:g} m^3", mass.volume),
+                         "it must be positive: check the mesh, its scale and thickness");
+    return mass;
+}
+
+// The geometry in its body frame: centre of mass at the origin, principal axes along the coordinate axes.
+std::shared_ptr<const Shape> make_shape(const GeometrySpec& geometry, const BodySpec& body,
+                                        const Origin& origin) {
+    auto shape = std::make_shared<Shape>();
+    shape->name = !geometry.shape.empty()       ? geometry.shape
+                  : !geometry.mesh_file.empty() ? geometry.mesh_file
+                                                : "mesh";
+    shape->mesh = make_mesh(geometry, origin);
+    check_or_repair(shape->mesh, geometry, origin);
+
+    const double size = diagonal(shape->mesh);
+    const geometry::MassProperties mass = volume_integrals(shape->mesh, geometry, body, origin);
+    const auto [axes, center, second_moments] = body_frame(mass, body);
+    shape->second_moments = second_moments;
+    shape->volume = mass.volume;
+    shape->geometry_frame.rotation = Quat(Mat3(axes.transpose()));
+    shape->geometry_frame.position = -(axes.transpose() * center);
+    for (Vec3& vertex : shape->mesh.vertices) {
+        vertex = axes.transpose() * (vertex - center);
+        shape->box.add(vertex);
+        shape->radius = std::max(shape->radius, vertex.norm());
+    }
+    shape->all_edges = geometry::all_edges(shape->mesh);
+    shape->closed = mass.solid;
+    shape->convex =
+        mass.solid && shape->mesh.triangles.size() < 20000 && geometry::is_convex(shape->mesh, 1e-9 * size);
+    shape->primitive = scaled_primitive(geometry);
+    shape->primitive.frame.position = axes.transpose() * (shape->primitive.frame.position - center);
+    shape->primitive.frame.rotation = shape->geometry_frame.rotation * shape->primitive.frame.rotation;
+    return shape;
+}
+
+int shape_for(World& world, const Scene& scene, const BodySpec& body, const Origin& origin) {
+    if (body.geometry < 0)
+        throw InputError(origin.file, origin.path, "the body has neither \"shape\" nor \"mesh\"",
+                         "give one of them");
+    if (!body.inertia) {
+        const auto found = world.shape_of_geometry.find(body.geometry);
+        if (found != world.shape_of_geometry.end()) return found->second;
+    }
+    world.shapes.push_back(make_shape(scene.geometries[body.geometry], body, origin));
+    const int index = static_cast<int>(world.shapes.size()) - 1;
+    if (!body.inertia) world.shape_of_geometry[body.geometry] = index;
+    return index;
+}
+
+struct BodyMass {
+    double mass;
+    Vec3 second_moments;
+};
+
+BodyMass mass_of(const Scene& scene, const BodySpec& body, const Shape& shape, const Origin& origin) {
+    const double density = body.density ? *body.density : scene.materials[body.material].density;
+    BodyMass result;
+    result.mass = body.mass ? *body.mass : density * shape.volume;
+    result.second_moments = shape.second_moments * (result.mass / shape.volume);
+    if (body.inertia) {
+        const Vec3& moments = body.inertia->moments;
+        result.second_moments = Vec3::Constant(0.5 * moments.sum()) - moments;
+        if (result.second_moments.minCoeff() <= 0)
+            throw InputError(origin.file, origin.path + ".inertia.moments",
+                             fmt::format("no body has the moments {:g}, {:g}, {:g}", moments.x(), moments.y(),
+                                         moments.z()),
+                             "each must be less than the sum of the other two");
+    }
+    if (!(result.mass > 0) || !std::isfinite(result.mass))
+        throw InputError(origin.file, origin.path, fmt::format("the mass is {:g} kg", result.mass),
+                         "must be positive");
+    return result;
+}
+
+Mat3 joint_frame(const JointSpec& spec, const Origin& origin) {
+    const Vec3 n = spec.axis.normalized();
+    const Vec3 seed = std::abs(n.x()) < 0.6 ? Vec3::UnitX() : Vec3::UnitY();
+    const Vec3 other = spec.axis_b ? *spec.axis_b : seed;
+    const Vec3 e1 = other - n * n.dot(other);
+    if (e1.norm() < 1e-6 * other.norm())
+        throw InputError(origin.file, origin.path + ".axis_b", "is parallel to axis",
+                         "give an axis perpendicular to it");
+    Mat3 frame;
+    frame << n, e1.normalized(), n.cross(e1.normalized());
+    return frame;
+}
+
+void add_joint(World& world, const Scene& scene, int index) {
+    const JointSpec& spec = scene.joints[index];
+    const Origin origin{scene.file, fmt::format("joints[{}]", index)};
+    Joint joint;
+    joint.spec = spec;
+    joint.bodies = spec.bodies;
+    const Mat3 frame = joint_frame(spec, origin);
+    const std::array<Vec3, 2> anchor{spec.point, spec.point_b ? *spec.point_b : spec.point};
+    for (int side = 0; side < 2; ++side) {
+        const int body = spec.bodies[side];
+        if (body < 0) {
+            joint.point[side] = anchor[side];
+            joint.frame[side] = frame;
+        } else {
+            const Mat3 inverse = world.bodies.q[body].leftCols<3>().transpose();
+            joint.point[side] = inverse * (anchor[side] - world.bodies.q[body].col(3));
+            joint.frame[side] = inverse * frame;
+        }
+    }
+    joint.rest_length = (anchor[1] - anchor[0]).norm();
+    if (spec.type != JointType::distance && joint.rest_length > 1e-9)
+        throw InputError(origin.file, origin.path + ".point_b",
+                         fmt::format("the two anchors are {:g} m apart at the start", joint.rest_length),
+                         "leave out point_b, or make them meet");
+    world.joints.push_back(joint);
+}
+
+}  // namespace
+
+int add_body(World& world, const Scene& scene, int index) {
+    const BodySpec& spec = scene.bodies[index];
+    const Origin origin{scene.file, fmt::format("bodies[{}]", index)};
+    const int shape_index = shape_for(world, scene, spec, origin);
+    const Shape& shape = *world.shapes[shape_index];
+    const BodyMass mass = mass_of(scene, spec, shape, origin);
+    const MaterialSpec& material = scene.materials[spec.material];
+
+    const Quat body_rotation = spec.rotation.normalized() * shape.geometry_frame.rotation.conjugate();
+    Mat34 q, rate;
+    q.leftCols<3>() = body_rotation.toRotationMatrix();
+    q.col(3) = spec.position - body_rotation * shape.geometry_frame.position;
+    rate.leftCols<3>() = cross_matrix(spec.angular_velocity) * q.leftCols<3>();
+    rate.col(3) = spec.linear_velocity;
+
+    Bodies& bodies = world.bodies;
+    bodies.name.push_back(spec.name);
+    bodies.shape.push_back(shape_index);
+    bodies.type.push_back(spec.type);
+    bodies.q.push_back(q);
+    bodies.rate.push_back(spec.type == BodyType::dynamic_body ? rate : Mat34(Mat34::Zero()));
+    bodies.mass.push_back(mass.mass);
+    bodies.second_moments.push_back(mass.second_moments);
+    bodies.volume.push_back(shape.volume);
+    bodies.material.push_back(spec.material);
+    bodies.friction.push_back(spec.friction ? *spec.friction : material.friction);
+    bodies.restitution.push_back(spec.restitution ? *spec.restitution : material.restitution);
+    bodies.min_separation.push_back(spec.min_separation);
+    bodies.fixed.push_back(spec.fixed);
+    bodies.group.push_back(spec.group);
+    bodies.collides.push_back(spec.collides);
+    bodies.motion.push_back(spec.motion);
+    bodies.kinematic_until.push_back(spec.kinematic_until);
+    bodies.color.push_back(spec.color);
+    const int body = bodies.size() - 1;
+    if (spec.type == BodyType::kinematic_body && !spec.motion.empty()) {
+        bodies.q[body] = scripted_pose(world, body, world.time);
+        bodies.rate[body] = scripted_rate(world, body, world.time);
+    }
+    return body;
+}
+
+World build_world(const Scene& scene) {
+    World world;
+    world.materials = scene.materials;
+    world.gravity = scene.gravity;
+    world.forces = scene.forces;
+    world.wind = scene.wind;
+    world.contact_spec = scene.contact;
+    for (int i = 0; i < static_cast<int>(scene.bodies.size()); ++i) add_body(world, scene, i);
+    for (int i = 0; i < static_cast<int>(scene.joints.size()); ++i) add_joint(world, scene, i);
+    for (const auto& pair : scene.contact.ignore) world.ignored_pairs.insert(pair_key(pair[0], pair[1]));
+    for (const PairSpec& pair : scene.contact.pairs)
+        world.material_pairs[pair_key(pair.materials[0], pair.materials[1])] = pair;
+    if (!scene.contact.jointed_bodies_collide)
+        for (const Joint& joint : world.joints)
+            if (joint.bodies[0] >= 0 && joint.bodies[1] >= 0)
+                world.ignored_pairs.insert(pair_key(joint.bodies[0], joint.bodies[1]));
+    build_elastic_bodies(world, scene);
+    return world;
+}
+
+void remove_body(World& world, int body) {
+    Bodies& b = world.bodies;
+    const auto erase = [body](auto& values) { values.erase(values.begin() + body); };
+    erase(b.name), erase(b.shape), erase(b.type), erase(b.q), erase(b.rate), erase(b.mass),
+        erase(b.second_moments);
+    erase(b.volume), erase(b.material), erase(b.friction), erase(b.restitution), erase(b.min_separation);
+    erase(b.fixed), erase(b.group), erase(b.collides), erase(b.motion), erase(b.kinematic_until),
+        erase(b.color);
+    const auto moved = [body](int index) { return index > body ? index - 1 : index; };
+    std::erase_if(world.joints,
+                  [body](const Joint& j) { return j.bodies[0] == body || j.bodies[1] == body; });
+    for (Joint& joint : world.joints)
+        for (int& index : joint.bodies) index = moved(index);
+    std::erase_if(world.forces, [body](const ForceSpec& force) { return force.body == body; });
+    for (ForceSpec& force : world.forces) force.body = moved(force.body);
+    std::unordered_set<std::uint64_t> pairs;
+    for (std::uint64_t key : world.ignored_pairs) {
+        const int lo = static_cast<int>(key & 0xffffffffu), hi = static_cast<int>(key >> 32);
+        if (lo != body && hi != body) pairs.insert(pair_key(moved(lo), moved(hi)));
+    }
+    world.ignored_pairs = std::move(pairs);
+    for (ElasticBody& elastic : world.elastic) {
+        std::erase_if(elastic.pins, [body](const ElasticBody::Pin& pin) { return pin.body == body; });
+        for (ElasticBody::Pin& pin : elastic.pins) pin.body = moved(pin.body);
+    }
+    world.contacts.clear();
+}
+
+}  // namespace tenon

@@ -1,0 +1,122 @@
+#include "tenon/simulation.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "math/binary_io.hpp"
+
+namespace tenon {
+
+Simulation::Simulation(Scene scene) : scene_(std::move(scene)) {
+    const MethodInfo& info = find_method(scene_.method, {scene_.file, "method.type"});
+    resolve_params(info.parameters, scene_.method_params, {scene_.file, "method"});
+    if (const auto unsupported = info.supports(scene_))
+        throw InputError(scene_.file.empty() ? scene_.name : scene_.file, unsupported->path,
+                         unsupported->problem, unsupported->cure);
+    world_ = build_world(scene_);
+    make_method();
+}
+
+void Simulation::make_method() {
+    const MethodInfo& info = find_method(scene_.method, {scene_.file, "method.type"});
+    method_ =
+        info.make(world_, resolve_params(info.parameters, scene_.method_params, {scene_.file, "method"}));
+}
+
+StepReport Simulation::step() {
+    if (before_) before_(*this);
+    bool released = false;
+    for (int i = 0; i < world_.bodies.size(); ++i)
+        if (world_.bodies.type[i] == BodyType::kinematic_body &&
+            world_.time >= world_.bodies.kinematic_until[i] - 1e-12) {
+            world_.bodies.type[i] = BodyType::dynamic_body;
+            released = true;
+        }
+    if (released) make_method();
+    StepReport report = method_->step(world_, scene_.dt);
+    if (!all_finite(world_)) throw StepFailure("a coordinate is no longer a finite number");
+    world_.step += 1;
+    world_.time = static_cast<double>(world_.step) * scene_.dt;
+    if (after_) after_(*this);
+    return report;
+}
+
+int Simulation::add_body(const BodySpec& body, const GeometrySpec& geometry) {
+    if (!body.name.empty() && scene_.body_index(body.name) >= 0)
+        throw InputError(scene_.file, "bodies", fmt::format("there is a body named '{}' already", body.name),
+                         "give the new one another name");
+    BodySpec spec = body;
+    spec.geometry = scene_.add_geometry(geometry);
+    scene_.bodies.push_back(spec);
+    try {
+        const int index = tenon::add_body(world_, scene_, static_cast<int>(scene_.bodies.size()) - 1);
+        make_method();
+        return index;
+    } catch (...) {
+        scene_.bodies.pop_back();
+        throw;
+    }
+}
+
+void Simulation::remove_body(const std::string& name) {
+    const auto& names = world_.bodies.name;
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+        throw InputError(scene_.file, "bodies", fmt::format("there is no body named '{}'", name),
+                         suggestion(name, names));
+    const int index = static_cast<int>(found - names.begin());
+    tenon::remove_body(world_, index);
+    scene_.bodies.erase(scene_.bodies.begin() + index);
+    make_method();
+}
+
+void Simulation::save(std::ostream& out) const {
+    write_value(out, world_.time);
+    write_value(out, world_.step);
+    write_values(out, world_.bodies.type);
+    write_values(out, world_.bodies.q);
+    write_values(out, world_.bodies.rate);
+    for (const ElasticBody& body : world_.elastic) {
+        write_values(out, body.x);
+        write_values(out, body.v);
+    }
+    for (const Joint& joint : world_.joints) {
+        write_value(out, joint.broken);
+        write_value(out, joint.coordinate);
+        write_value(out, joint.coordinate_rate);
+    }
+    method_->save(out);
+}
+
+void Simulation::load(std::istream& in) {
+    const auto refuse = [&](const char* what) {
+        throw InputError(scene_.file, "checkpoint",
+                         fmt::format("holds another number of {} than the scene", what),
+                         "resume with the scene the run was started with");
+    };
+    read_value(in, world_.time);
+    read_value(in, world_.step);
+    const std::size_t bodies = world_.bodies.q.size();
+    read_values(in, world_.bodies.type);
+    read_values(in, world_.bodies.q);
+    read_values(in, world_.bodies.rate);
+    if (world_.bodies.q.size() != bodies || world_.bodies.rate.size() != bodies ||
+        world_.bodies.type.size() != bodies)
+        refuse("bodies");
+    for (ElasticBody& body : world_.elastic) {
+        const std::size_t vertices = body.rest.size();
+        read_values(in, body.x);
+        read_values(in, body.v);
+        if (body.x.size() != vertices || body.v.size() != vertices) refuse("vertices");
+    }
+    for (Joint& joint : world_.joints) {
+        read_value(in, joint.broken);
+        read_value(in, joint.coordinate);
+        read_value(in, joint.coordinate_rate);
+    }
+    make_method();
+    method_->load(in);
+}
+
+}  // namespace tenon
