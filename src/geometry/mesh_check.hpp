@@ -25,7 +25,12 @@ struct MeshReport {
 
 MeshReport check_mesh(const Mesh& mesh);
 
-// Merges vertices closer than `tolerance` (0: identical), drops degenerate triangles and unused vertices.
+// True when every edge is run as often one way as the other: what the divergence theorem needs. Weaker than
+// `clean`: solids that touch along an edge pass.
+bool is_closed_cycle(const Mesh& mesh);
+
+// Merges vertices closer than `tolerance` (0: identical), drops unused vertices, and triangles and edges whose
+// corners became one. Slivers with three different corners stay: without them the surface would be open.
 Mesh weld(const Mesh& mesh, double tolerance);
 
 // Makes neighbours agree and closed components face outward. False when a component cannot be oriented.
