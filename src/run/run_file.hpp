@@ -49,9 +49,16 @@ struct ShapeData {
     bool closed = false;
 };
 
+struct JointInfo {
+    std::string name;
+    JointType type = JointType::ball;
+    std::array<int, 2> bodies{-1, -1};  // -1: the world
+};
+
 struct ElasticInfo {
     std::string name;
     std::vector<Vec3> rest;
+    std::vector<double> vertex_mass;
     std::vector<Tet> tets;
     std::vector<Triangle> surface;
     Mesh embedded;
@@ -65,6 +72,10 @@ class RunWriter {
   public:
     RunWriter(const std::string& file, const Scene& scene, const World& world);  // throws InputError
     ~RunWriter();
+
+    // Goes on with an existing run file from `step`; what was recorded after it is dropped.
+    static std::unique_ptr<RunWriter> reopen(const std::string& file, long step);
+
     RunWriter(const RunWriter&) = delete;
     RunWriter& operator=(const RunWriter&) = delete;
 
@@ -77,6 +88,7 @@ class RunWriter {
 
   private:
     struct Impl;
+    explicit RunWriter(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
 };
 
@@ -93,6 +105,7 @@ class RunReader {
     const std::vector<ShapeData>& shapes() const;
     const std::vector<BodyInfo>& bodies() const;
     const std::vector<ElasticInfo>& elastic() const;
+    const std::vector<JointInfo>& joints() const;
     std::vector<std::array<int, 2>> ignored_pairs() const;  // body pairs that may touch
 
     long frame_count() const;  // now: a live run grows
@@ -100,6 +113,7 @@ class RunReader {
     std::vector<StepRow> steps() const;
     std::vector<std::vector<Mat34>> path_pieces(long first_step, long last_step) const;  // in order
     bool has_path() const;
+    long frame_step(long index) const;         // without reading the frame
     std::string checkpoint(long& step) const;  // the newest; "" when there is none
 
   private:

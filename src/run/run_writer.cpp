@@ -1,0 +1,436 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "run/run_file.hpp"
+#include "run/run_schema.hpp"
+#include "run/sqlite.hpp"
+#include "tenon/error.hpp"
+#include "tenon/scene_io.hpp"
+
+namespace tenon::run {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "run files hold little-endian numbers");
+static_assert(sizeof(Vec3) == 24 && sizeof(Mat34) == 96 && sizeof(Vec4) == 32);
+
+constexpr std::size_t checkpoint_part_bytes = std::size_t{1} << 28;  // far below SQLite's limit of 1e9
+constexpr std::size_t max_bodies = 10'000'000;                       // 96 bytes each in one blob below 1e9
+
+// Refuses outputs that could not, or should not, be replaced by a run file.
+void check_output(const std::string& file) {
+    if (file.empty()) throw InputError(file, "", "no name for the run file", "give one with -o run.tenon");
+    struct stat info {};
+    if (::stat(file.c_str(), &info) != 0) return;
+    if (S_ISDIR(info.st_mode))
+        throw InputError(file, "", "is a directory", "name a file inside it, such as " + file + "/run.tenon");
+    if (!S_ISREG(info.st_mode)) throw InputError(file, "", "is not a plain file", "choose another output");
+    char head[16] = {};
+    std::ifstream in(file, std::ios::binary);
+    in.read(head, sizeof head);
+    if (info.st_size > 0 && std::memcmp(head, "SQLite format 3", 16) != 0)
+        throw InputError(file, "", "exists and is no run file, so it is not overwritten",
+                         "remove it or choose another output");
+}
+
+std::string folder_of(const std::string& file) {
+    const std::size_t slash = file.find_last_of('/');
+    return slash == std::string::npos ? "." : slash == 0 ? "/" : file.substr(0, slash);
+}
+
+void remove_with_logs(const std::string& file) {
+    for (const char* ending : {"", "-wal", "-shm", "-journal"}) std::remove((file + ending).c_str());
+}
+
+[[noreturn]] void cannot_write(const std::string& file, const std::string& why) {
+    throw InputError(file, "", "cannot write the run file: " + why,
+                     "check that its folder exists, is writable and has room");
+}
+
+std::vector<double> pose_numbers(const Pose& pose) {
+    return {pose.position.x(), pose.position.y(), pose.position.z(), pose.rotation.w(),
+            pose.rotation.x(), pose.rotation.y(), pose.rotation.z()};
+}
+
+std::string numbers_by_name(const std::vector<std::pair<std::string, double>>& values) {
+    nlohmann::ordered_json object = nlohmann::ordered_json::object();
+    for (const auto& [name, value] : values)
+        object[name] = std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr;
+    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void write_shapes(Database& database, const World& world) {
+    Statement insert(database, "INSERT INTO shapes VALUES(?,?,?,?,?,?,?,?)");
+    for (std::size_t i = 0; i < world.shapes.size(); ++i) {
+        const Shape& shape = *world.shapes[i];
+        const std::vector<double> frame = pose_numbers(shape.geometry_frame);
+        insert.bind(0, static_cast<long>(i)).bind(1, shape.name).bind_array(2, shape.mesh.vertices);
+        insert.bind_array(3, shape.mesh.triangles).bind_array(4, shape.mesh.edges);
+        insert.bind_array(5, shape.mesh.points).bind_array(6, frame).bind(7, shape.closed ? 1 : 0);
+        insert.run();
+    }
+}
+
+void write_bodies(Database& database, const Bodies& bodies) {
+    Statement insert(database, "INSERT INTO bodies VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (int i = 0; i < bodies.size(); ++i) {
+        insert.bind(0, i).bind(1, bodies.name[i]).bind(2, bodies.shape[i]);
+        insert.bind(3, body_type_names[static_cast<int>(bodies.type[i])]).bind(4, bodies.mass[i]);
+        for (int k = 0; k < 3; ++k)
+            insert.bind(5 + k, bodies.second_moments[i][k]).bind(8 + k, bodies.color[i][k]);
+        insert.bind(11, bodies.collides[i] ? 1 : 0).bind(12, bodies.group[i]);
+        insert.bind(13, bodies.min_separation[i]).run();
+    }
+}
+
+void write_elastic(Database& database, const World& world) {
+    Statement insert(database, "INSERT INTO elastic VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (std::size_t i = 0; i < world.elastic.size(); ++i) {
+        const ElasticBody& body = world.elastic[i];
+        insert.bind(0, static_cast<long>(i)).bind(1, body.name).bind_array(2, body.rest);
+        insert.bind_array(3, body.vertex_mass).bind_array(4, body.tets).bind_array(5, body.surface);
+        insert.bind_array(6, body.embedded.vertices).bind_array(7, body.embedded.triangles);
+        insert.bind_array(8, body.embedded_tet).bind_array(9, body.embedded_weight);
+        for (int k = 0; k < 3; ++k) insert.bind(10 + k, body.color[k]);
+        insert.run();
+    }
+}
+
+void write_joints(Database& database, const World& world) {
+    Statement insert(database, "INSERT INTO joints VALUES(?,?,?,?,?,?,?,?,?,?)");
+    for (std::size_t i = 0; i < world.joints.size(); ++i) {
+        const Joint& joint = world.joints[i];
+        insert.bind(0, static_cast<long>(i)).bind(1, joint.spec.name);
+        insert.bind(2, joint_type_names[static_cast<int>(joint.spec.type)]);
+        insert.bind(3, joint.bodies[0]).bind(4, joint.bodies[1]);
+        for (int k = 0; k < 2; ++k) {
+            insert.bind_blob(5 + k, joint.point[k].data(), sizeof(Vec3));
+            insert.bind_blob(7 + k, joint.frame[k].data(), sizeof(Mat3));
+        }
+        insert.bind(9, joint.rest_length).run();
+    }
+}
+
+// The pairs that the scene lets touch; groups and `collides` are columns of the bodies.
+void write_ignored(Database& database, const World& world) {
+    Statement insert(database, "INSERT INTO ignored VALUES(?,?)");
+    const auto add = [&](int a, int b) {
+        if (a >= 0 && b >= 0 && a != b) insert.bind(0, a).bind(1, b).run();
+    };
+    for (const auto& pair : world.contact_spec.ignore) add(pair[0], pair[1]);
+    if (!world.contact_spec.jointed_bodies_collide)
+        for (const Joint& joint : world.joints) add(joint.bodies[0], joint.bodies[1]);
+    for (std::size_t i = 0; i < world.elastic.size(); ++i) {
+        int last = -1;
+        for (const ElasticBody::Pin& pin : world.elastic[i].pins) {
+            if (pin.body != last) add(pin.body, world.bodies.size() + static_cast<int>(i));
+            last = pin.body;
+        }
+    }
+}
+
+template <class List>
+bool finite(const List& values) {
+    for (const auto& value : values)
+        if (!value.allFinite()) return false;
+    return true;
+}
+
+}  // namespace
+
+// A run starts in `file`.partial with a plain journal, because a database in WAL mode cannot be renamed while
+// it is open. The first frame completes it: it is closed, moved into place, and opened again in WAL mode.
+struct RunWriter::Impl {
+    std::string file;
+    std::string partial;  // empty once the first frame is in
+    Database database;
+    long frames = 0;
+    std::size_t bodies = 0;
+    bool in_transaction = false;
+
+    struct Inserts {
+        Statement frame, elastic, contacts, joints, step, path;
+        explicit Inserts(const Database& database)
+            : frame(database, "INSERT INTO frames VALUES(?,?,?,?,?)"),
+              elastic(database, "INSERT INTO elastic_frames VALUES(?,?,?,?,?)"),
+              contacts(database, "INSERT INTO contacts VALUES(?,?,?,?,?,?,?)"),
+              joints(database, "INSERT INTO joint_forces VALUES(?,?,?,?)"),
+              step(database,
+                   "INSERT OR REPLACE INTO steps VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+              path(database, "INSERT INTO path(step, q) VALUES(?,?)") {}
+    };
+    std::optional<Inserts> inserts;
+
+    ~Impl() {
+        inserts.reset();
+        database.close();  // rolls back what was not committed
+        if (!partial.empty()) remove_with_logs(partial);
+    }
+
+    // Runs `action`, turning SQLite's complaints (disk full, gone, locked) into errors that name the file.
+    template <class Action>
+    void guarded(const Action& action) {
+        try {
+            action();
+        } catch (const SqliteError& error) {
+            cannot_write(file, error.what());
+        }
+    }
+
+    void begin() {
+        if (!in_transaction) database.execute("BEGIN IMMEDIATE");
+        in_transaction = true;
+    }
+    void commit() {
+        if (in_transaction) database.execute("COMMIT");
+        in_transaction = false;
+    }
+
+    void create(const Scene& scene, const World& world);
+    void open_in_place();
+    void move_into_place();
+    void insert_frame(const Frame& frame);
+    void put_meta(const std::string& key, const std::string& value);
+};
+
+void RunWriter::Impl::put_meta(const std::string& key, const std::string& value) {
+    Statement(database, "INSERT OR REPLACE INTO meta VALUES(?,?)").bind(0, key).bind(1, value).run();
+}
+
+void RunWriter::Impl::create(const Scene& scene, const World& world) {
+    bodies = world.bodies.q.size();
+    database = Database(partial, Database::Mode::create);
+    // Large pages read large blobs faster; small runs stay small.
+    database.execute(bodies > 2000 ? "PRAGMA page_size=65536" : "PRAGMA page_size=4096");
+    database.execute("PRAGMA journal_mode=DELETE; PRAGMA synchronous=NORMAL");
+    database.execute(("PRAGMA application_id=" + std::to_string(run_file_application)).c_str());
+    database.execute(("PRAGMA user_version=" + std::to_string(run_file_version)).c_str());
+    begin();
+    database.execute(run_schema);
+    put_meta("format", "tenon-run");
+    put_meta("version", std::to_string(run_file_version));
+    put_meta("status", "running");
+    put_meta("name", scene.name);
+    put_meta("method", scene.method);
+    put_meta("up", scene.up);
+    put_meta("dt", nlohmann::json(scene.dt).dump());
+    put_meta("gravity", nlohmann::json({scene.gravity.x(), scene.gravity.y(), scene.gravity.z()}).dump());
+    put_meta("scene", write_scene(scene));
+    write_shapes(database, world);
+    write_bodies(database, world.bodies);
+    write_elastic(database, world);
+    write_joints(database, world);
+    write_ignored(database, world);
+    inserts.emplace(database);
+}
+
+void RunWriter::Impl::open_in_place() {
+    database = Database(file, Database::Mode::read_write);
+    // Network file systems may refuse WAL; the run is then recorded with a plain journal.
+    database.pragma("PRAGMA journal_mode=WAL");
+    database.execute("PRAGMA synchronous=NORMAL");
+    inserts.emplace(database);
+}
+
+void RunWriter::Impl::move_into_place() {
+    inserts.reset();
+    database.close();
+    for (const char* ending : {"-wal", "-shm", "-journal"}) std::remove((file + ending).c_str());
+    if (std::rename(partial.c_str(), file.c_str()) != 0) cannot_write(file, std::strerror(errno));
+    partial.clear();
+    open_in_place();
+}
+
+void RunWriter::Impl::insert_frame(const Frame& frame) {
+    const long id = frames;
+    Inserts& to = *inserts;
+    to.frame.bind(0, id)
+        .bind(1, frame.step)
+        .bind(2, frame.time)
+        .bind_array(3, frame.q)
+        .bind_array(4, frame.rate);
+    to.frame.run();
+    for (std::size_t i = 0; i < frame.x.size(); ++i) {
+        to.elastic.bind(0, id).bind(1, static_cast<long>(i)).bind_array(2, frame.x[i]);
+        to.elastic.bind_array(3, frame.v[i]).bind_array(4, frame.element_state[i]).run();
+    }
+    if (!frame.contacts.empty()) {
+        std::vector<std::array<int, 2>> pairs;
+        std::vector<Vec3> points, normals, forces;
+        std::vector<double> distances;
+        for (const Contact& contact : frame.contacts) {
+            pairs.push_back({contact.a, contact.b});
+            points.push_back(contact.point);
+            normals.push_back(contact.normal);
+            forces.push_back(contact.force);
+            distances.push_back(contact.distance);
+        }
+        to.contacts.bind(0, id).bind(1, static_cast<long>(pairs.size())).bind_array(2, pairs);
+        to.contacts.bind_array(3, points)
+            .bind_array(4, normals)
+            .bind_array(5, forces)
+            .bind_array(6, distances);
+        to.contacts.run();
+    }
+    if (!frame.joint_force.empty()) {
+        to.joints.bind(0, id).bind_array(1, frame.joint_force).bind_array(2, frame.joint_torque);
+        to.joints.bind_array(3, frame.joint_coordinate).run();
+    }
+}
+
+RunWriter::RunWriter(const std::string& file, const Scene& scene, const World& world)
+    : impl_(std::make_unique<Impl>()) {
+    check_output(file);
+    if (world.bodies.q.size() > max_bodies)
+        throw InputError(file, "", "a run file holds at most 10 million bodies",
+                         "simulate without an output");
+    const std::string folder = folder_of(file);
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) cannot_write(file, std::strerror(errno));
+    impl_->file = file;
+    impl_->partial = file + ".partial";
+    remove_with_logs(impl_->partial);
+    impl_->guarded([&] { impl_->create(scene, world); });
+}
+
+RunWriter::RunWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RunWriter::~RunWriter() = default;
+
+std::unique_ptr<RunWriter> RunWriter::reopen(const std::string& file, long step) {
+    auto impl = std::make_unique<Impl>();
+    impl->file = file;
+    impl->guarded([&] {
+        impl->open_in_place();
+        impl->begin();
+        Database& database = impl->database;
+        const std::string after = std::to_string(step);
+        const std::string dropped = " WHERE frame IN (SELECT id FROM frames WHERE step > " + after + ");";
+        database.execute(("DELETE FROM elastic_frames" + dropped + "DELETE FROM contacts" + dropped +
+                          "DELETE FROM joint_forces" + dropped + "DELETE FROM frames WHERE step > " + after +
+                          ";DELETE FROM steps WHERE step > " + after + ";DELETE FROM path WHERE step > " +
+                          after + ";DELETE FROM checkpoints WHERE step > " + after +
+                          ";DELETE FROM meta WHERE key='report'")
+                             .c_str());
+        impl->put_meta("status", "running");
+        impl->commit();
+        const std::string last = database.pragma("SELECT ifnull(max(id), -1) FROM frames");
+        impl->frames = std::stol(last) + 1;
+        impl->bodies = std::stoul(database.pragma("SELECT count(*) FROM bodies"));
+    });
+    return std::unique_ptr<RunWriter>(new RunWriter(std::move(impl)));
+}
+
+void RunWriter::add_frame(const World& world) {
+    const Frame frame = snapshot(world);
+    if (frame.q.size() != impl_->bodies)
+        throw InputError(impl_->file, "", "bodies came or went after the run file was begun",
+                         "a run file holds the same bodies throughout");
+    bool good =
+        finite(frame.q) && finite(frame.rate) && finite(frame.joint_force) && finite(frame.joint_torque);
+    for (std::size_t i = 0; i < frame.x.size(); ++i) good = good && finite(frame.x[i]) && finite(frame.v[i]);
+    for (const Contact& contact : frame.contacts)
+        good = good && contact.point.allFinite() && contact.normal.allFinite() && contact.force.allFinite();
+    if (!good) throw StepFailure("the state holds a number that is not finite");
+    impl_->guarded([&] {
+        impl_->begin();
+        impl_->insert_frame(frame);
+        impl_->commit();
+        if (impl_->frames++ == 0 && !impl_->partial.empty()) impl_->move_into_place();
+    });
+}
+
+void RunWriter::add_step(const StepRow& row) {
+    impl_->guarded([&] {
+        impl_->begin();
+        Statement& to = impl_->inserts->step;
+        const StepReport& report = row.report;
+        to.bind(0, row.step).bind(1, row.time).bind(2, row.wall_ms).bind(3, report.iterations);
+        to.bind(4, report.converged ? 1 : 0).bind(5, report.contacts);
+        if (report.min_distance < 1e299) to.bind(6, report.min_distance);
+        to.bind(7, report.joint_residual).bind(8, row.energy.kinetic).bind(9, row.energy.gravity);
+        to.bind(10, row.energy.elastic);
+        for (int k = 0; k < 3; ++k)
+            to.bind(11 + k, row.linear_momentum[k]).bind(14 + k, row.angular_momentum[k]);
+        to.bind(17, report.solver);
+        to.bind(18, numbers_by_name(report.phases)).bind(19, numbers_by_name(report.figures));
+        to.bind(
+            20,
+            nlohmann::json(report.warnings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        to.run();
+    });
+}
+
+void RunWriter::add_path_piece(long step, const std::vector<Mat34>& q) {
+    if (!finite(q)) throw StepFailure("the path holds a number that is not finite");
+    impl_->guarded([&] {
+        impl_->begin();
+        impl_->inserts->path.bind(0, step).bind_array(1, q).run();
+    });
+}
+
+// Only the newest is kept: a checkpoint of a large scene is larger than a frame.
+void RunWriter::add_checkpoint(long step, const std::string& state) {
+    impl_->guarded([&] {
+        impl_->begin();
+        impl_->database.execute("DELETE FROM checkpoints");
+        Statement insert(impl_->database, "INSERT INTO checkpoints VALUES(?,?,?)");
+        long part = 0;
+        for (std::size_t begin = 0; begin < state.size() || part == 0; begin += checkpoint_part_bytes) {
+            const std::size_t bytes = std::min(checkpoint_part_bytes, state.size() - begin);
+            insert.bind(0, step).bind(1, part++).bind_blob(2, state.data() + begin, bytes).run();
+        }
+        if (impl_->frames > 0) impl_->commit();
+    });
+}
+
+void RunWriter::set_meta(const std::string& key, const std::string& value) {
+    impl_->guarded([&] {
+        impl_->begin();
+        impl_->put_meta(key, value);
+        if (impl_->frames > 0) impl_->commit();
+    });
+}
+
+// A finished run is one plain file: the log is folded in unless a reader still needs it.
+void RunWriter::close() {
+    if (!impl_->database.is_open() || impl_->frames == 0) return;
+    impl_->guarded([&] { impl_->commit(); });
+    impl_->inserts.reset();
+    try {
+        impl_->database.pragma("PRAGMA wal_checkpoint(TRUNCATE)");
+        impl_->database.execute("PRAGMA busy_timeout=100");
+        impl_->database.pragma("PRAGMA journal_mode=DELETE");
+    } catch (const SqliteError&) {
+        // A reader is following the run: the log stays until the last of them leaves.
+    }
+    impl_->database.close();
+}
+
+Frame snapshot(const World& world) {
+    Frame frame;
+    frame.step = world.step;
+    frame.time = world.time;
+    frame.q = world.bodies.q;
+    frame.rate = world.bodies.rate;
+    for (const ElasticBody& body : world.elastic) {
+        frame.x.push_back(body.x);
+        frame.v.push_back(body.v);
+        frame.element_state.push_back(body.element_state);
+    }
+    frame.contacts = world.contacts;
+    for (const Joint& joint : world.joints) {
+        frame.joint_force.push_back(joint.force);
+        frame.joint_torque.push_back(joint.torque);
+        frame.joint_coordinate.push_back(joint.coordinate);
+    }
+    return frame;
+}
+
+}  // namespace tenon::run
