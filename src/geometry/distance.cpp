@@ -6,8 +6,9 @@
 namespace tenon::geometry {
 namespace {
 
-// sin^2 of the angle below which two directions count as parallel: weights would be noise.
-constexpr double parallel_sine_squared = 1e-20;
+// sin^2 of the angle below which two directions count as parallel. Above it an error in the angle is an error of
+// round-off size in the distance, as long as the last weight is found by projection (see the feet below).
+constexpr double parallel_sine_squared = 1e-30;
 
 // Parameter of the point of e0 + t u nearest to e0 + offset, in [0, 1]; 0 for an edge without length.
 double clamped_parameter(const Vec3& offset, const Vec3& u) {
@@ -67,8 +68,9 @@ PlaneFoot plane_foot(const Vec3& w, const Vec3& u, const Vec3& v) {
         foot.degenerate = true;
         return foot;
     }
-    foot.b1 = w.cross(v).dot(n) / n2;
     foot.b2 = u.cross(w).dot(n) / n2;
+    // Projected, not computed alone: in slivers an error in b2 then moves the foot across the sliver, not along it.
+    foot.b1 = u.dot(w - foot.b2 * v) / u.squaredNorm();
     return foot;
 }
 

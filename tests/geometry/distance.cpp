@@ -194,6 +194,20 @@ TEST(Distance, NearlyParallelEdgesAreContinuous) {
     }
 }
 
+TEST(Distance, SliversAreAccurate) {
+    // Triangles of length 100 and width 2 w, a point above the middle: d = height to round-off of the length, however thin.
+    for (double width = 1e-2; width > 1e-18; width *= 0.1) {
+        for (double height : {1e-3, 1e-7, 1e-11}) {
+            const Mat3 turn = Quat(0.3, 0.5, -0.2, 0.7).normalized().toRotationMatrix();
+            const Vec3 t0(-60, 0, 0), t1(40, width, 0), t2(40, -width, 0), p(0.3, 0.1 * width, height);
+            const double expected = height * height;
+            for (const Closest& c : {closest_point_triangle(turn * p, turn * t0, turn * t1, turn * t2),
+                                     closest_point_triangle(turn * p, turn * t2, turn * t0, turn * t1)})
+                EXPECT_NEAR(std::sqrt(c.squared), std::sqrt(expected), 1e-13) << width;
+        }
+    }
+}
+
 TEST(Distance, DegeneratePrimitives) {
     const Vec3 p(1, 2, 3), o(0, 0, 0), x(2, 0, 0);
     const double to_o = p.squaredNorm();

@@ -1,0 +1,38 @@
+// Conservative continuous collision detection on straight vertex paths x(t) = x0 + t (x1 - x0), t in [0, 1].
+//
+// Additive advancement: time is added in steps, each of which provably keeps the distance above a target, so that
+// stopping anywhere is safe. Two lower bounds on the distance d(t + h) of two convex primitives give a step:
+//   - speed: every difference of a point on the first and one on the second is a convex combination of vertex
+//     differences, so d falls no faster than l = max_ij |v_i - v_j|;
+//   - support: along any unit direction n, d(t + h) >= min_ij n . (x_i - x_j + h (v_i - v_j)). With n from the
+//     current closest points this ignores sliding and ends separating motion at once.
+// Both see velocity differences only: common translation is free, however fast.
+#pragma once
+
+#include <array>
+
+#include "tenon/types.hpp"
+
+namespace tenon::geometry {
+
+struct CcdOptions {
+    double min_separation = 0.0;  // distance that must never be undercut
+    double keep = 0.1;            // share of the initial gap (distance - min_separation) that must remain
+    double t_max = 1.0;           // later times are of no interest
+    int max_iterations = 256;     // reaching it returns an earlier, still safe time
+};
+
+// Largest proven t <= t_max with distance >= min_separation + keep * gap(0) on all of [0, t]; t_max when there is no
+// hit. A result t < t_max is tight: the gap there has fallen to keep * gap(0) within 5 %, unless the iteration cap
+// was reached. Returns 0 when the start is not clear of min_separation (touching or intersecting included), as nothing
+// can be guaranteed then. Vertices in the order of distance.hpp.
+double ccd_point_point(const std::array<Vec3, 2>& start, const std::array<Vec3, 2>& end,
+                       const CcdOptions& options = {});
+double ccd_point_edge(const std::array<Vec3, 3>& start, const std::array<Vec3, 3>& end,
+                      const CcdOptions& options = {});
+double ccd_point_triangle(const std::array<Vec3, 4>& start, const std::array<Vec3, 4>& end,
+                          const CcdOptions& options = {});
+double ccd_edge_edge(const std::array<Vec3, 4>& start, const std::array<Vec3, 4>& end,
+                     const CcdOptions& options = {});
+
+}  // namespace tenon::geometry
