@@ -166,7 +166,7 @@ struct ExpectSpec {
     double at = -1.0;              // s; negative: the end
     std::optional<Vec3> position;  // of the geometry's frame ...
     double within = 0.0;           // ... m
-    // x y z speed spin moved tilt turned_x turned_y turned_z (bodies)
+    // x y z speed spin moved tilt turned_x turned_y turned_z (bodies; angles in radians, turns add up)
     // kinetic_energy joint_residual min_distance max_speed intersections (scene)
     std::string quantity;
     double min = -1e300, max = 1e300;

@@ -30,6 +30,9 @@ class Simulation {
     void before_step(Callback callback) { before_ = std::move(callback); }
     void after_step(Callback callback) { after_ = std::move(callback); }
 
+    // Where the method reports each accepted straight piece of motion; kept when the method starts afresh.
+    void set_path_sink(PathSink sink);
+
     // Bodies may come and go between steps; the method starts afresh from the current state.
     int add_body(const BodySpec& body, const GeometrySpec& geometry);
     void remove_body(const std::string& name);
@@ -45,6 +48,7 @@ class Simulation {
     World world_;
     std::unique_ptr<Method> method_;
     Callback before_, after_;
+    PathSink path_sink_;
 };
 
 }  // namespace tenon

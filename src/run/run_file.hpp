@@ -123,4 +123,7 @@ class RunReader {
 
 Frame snapshot(const World& world);
 
+// A consistent copy, also of a file with a log beside it. Replaces `to` like a new run does.
+void copy_run_file(const std::string& from, const std::string& to);
+
 }  // namespace tenon::run

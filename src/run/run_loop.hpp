@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "tenon/simulation.hpp"
 
 namespace tenon::run {
+
+// How many pairs of triangles of different bodies intersect, exactly: the verifier's (verify/verify.hpp).
+using IntersectionCounter = std::function<long(const World&)>;
 
 struct RunOptions {
     std::string output;                       // run file; empty: none
@@ -20,6 +24,7 @@ struct RunOptions {
     double checkpoint_every = 0.0;            // simulated seconds; 0: only at the end
     std::string resume;                       // run file to go on from
     const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C
+    IntersectionCounter count_intersections;  // for expectations about intersections
 };
 
 struct Progress {
@@ -56,12 +61,17 @@ struct Report {
 Report run_scene(Scene scene, const RunOptions& options,
                  const std::function<void(const Progress&)>& progress = {});
 
-// Whether the scene's `expect` entries for a time in (from, to] hold now.
+// Whether the scene's `expect` entries hold, each at its time or at the end.
 class ExpectChecker {
   public:
-    explicit ExpectChecker(const Simulation& start);
+    // `start` is at the first moment of the run. Throws InputError for entries that name nothing.
+    explicit ExpectChecker(const Simulation& start, IntersectionCounter count_intersections = {});
     void after_step(const Simulation& now, const StepReport& report);
     std::vector<ExpectResult> results(const Simulation& end) const;
+
+    // What was recorded before a run was resumed, in order.
+    void replay(const Frame& frame);
+    void replay(const StepReport& report);
 
   private:
     struct State;

@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -125,9 +126,10 @@ void write_ignored(Database& database, const World& world) {
     const auto add = [&](int a, int b) {
         if (a >= 0 && b >= 0 && a != b) insert.bind(0, a).bind(1, b).run();
     };
-    for (const auto& pair : world.contact_spec.ignore) add(pair[0], pair[1]);
-    if (!world.contact_spec.jointed_bodies_collide)
-        for (const Joint& joint : world.joints) add(joint.bodies[0], joint.bodies[1]);
+    std::vector<std::uint64_t> keys(world.ignored_pairs.begin(), world.ignored_pairs.end());
+    std::sort(keys.begin(), keys.end());
+    for (const std::uint64_t key : keys)
+        add(static_cast<int>(key & 0xffffffffu), static_cast<int>(key >> 32));
     for (std::size_t i = 0; i < world.elastic.size(); ++i) {
         int last = -1;
         for (const ElasticBody::Pin& pin : world.elastic[i].pins) {
@@ -411,6 +413,25 @@ void RunWriter::close() {
         // A reader is following the run: the log stays until the last of them leaves.
     }
     impl_->database.close();
+}
+
+void copy_run_file(const std::string& from, const std::string& to) {
+    check_output(to);
+    const std::string partial = to + ".partial";
+    remove_with_logs(partial);
+    try {
+        const Database source(from, Database::Mode::read_write);
+        Statement(source, "VACUUM INTO ?").bind(0, partial).run();
+    } catch (const SqliteError& error) {
+        remove_with_logs(partial);
+        cannot_write(to, error.what());
+    }
+    for (const char* ending : {"-wal", "-shm", "-journal"}) std::remove((to + ending).c_str());
+    if (std::rename(partial.c_str(), to.c_str()) != 0) {
+        const std::string why = std::strerror(errno);
+        std::remove(partial.c_str());
+        cannot_write(to, why);
+    }
 }
 
 Frame snapshot(const World& world) {

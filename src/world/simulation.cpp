@@ -22,6 +22,12 @@ void Simulation::make_method() {
     const MethodInfo& info = find_method(scene_.method, {scene_.file, "method.type"});
     method_ =
         info.make(world_, resolve_params(info.parameters, scene_.method_params, {scene_.file, "method"}));
+    method_->set_path_sink(path_sink_);
+}
+
+void Simulation::set_path_sink(PathSink sink) {
+    path_sink_ = std::move(sink);
+    method_->set_path_sink(path_sink_);
 }
 
 StepReport Simulation::step() {

@@ -1,0 +1,162 @@
+#include "run/report_builder.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "math/parallel.hpp"
+
+namespace tenon::run {
+namespace {
+
+double peak_memory_mb() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+// Nearest-rank percentile of sorted values.
+double percentile(const std::vector<double>& sorted, double fraction) {
+    if (sorted.empty()) return 0.0;
+    const auto rank = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(sorted.size())));
+    return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
+}
+
+// Affine methods solve for 12 coordinates a body, the others for 6; elastic vertices have 3 (2 in the plane).
+long count_dofs(const Scene& scene, const World& world) {
+    const bool affine = scene.method == "affine" || scene.method == "articulated";
+    long dofs = 0;
+    for (int i = 0; i < world.bodies.size(); ++i)
+        if (world.bodies.dynamic(i)) dofs += affine ? 12 : 6;
+    for (const ElasticBody& body : world.elastic)
+        dofs += static_cast<long>(body.x.size()) * (body.plane_strain ? 2 : 3);
+    return dofs;
+}
+
+}  // namespace
+
+bool is_closed(const World& world) {
+    const Bodies& bodies = world.bodies;
+    for (int i = 0; i < bodies.size(); ++i) {
+        if (!bodies.dynamic(i) && bodies.collides[i]) return false;
+        if (bodies.dynamic(i) && bodies.fixed[i] != std::array<bool, 6>{}) return false;
+    }
+    for (const Joint& joint : world.joints)
+        for (const int body : joint.bodies)
+            if (joint.spec.type != JointType::coupling && (body < 0 || !bodies.dynamic(body))) return false;
+    for (const ElasticBody& body : world.elastic)
+        if (!body.pins.empty()) return false;
+    return world.forces.empty() && world.wind.drag <= 0;
+}
+
+StepRow measure(const World& world, const StepReport& report, double wall_ms) {
+    StepRow row;
+    row.step = world.step;
+    row.time = world.time;
+    row.wall_ms = wall_ms;
+    row.report = report;
+    row.report.joint_residual = std::max(report.joint_residual, joint_residual_max(world));
+    row.energy = energies(world);
+    for (const auto& [name, value] : report.figures)
+        if (name == "elastic_energy") row.energy.elastic = value;
+    row.linear_momentum = linear_momentum(world);
+    row.angular_momentum = angular_momentum(world);
+    return row;
+}
+
+ReportBuilder::ReportBuilder(const Simulation& simulation, const StepRow& start) {
+    const Scene& scene = simulation.scene();
+    const World& world = simulation.world();
+    report_.scene = scene.name;
+    report_.method = scene.method;
+    report_.dt = scene.dt;
+    report_.threads = thread_count();
+    report_.bodies = world.bodies.size();
+    report_.joints = static_cast<int>(world.joints.size());
+    for (int i = 0; i < world.bodies.size(); ++i)
+        report_.triangles += static_cast<long>(world.shape_of(i).mesh.triangles.size());
+    for (const ElasticBody& body : world.elastic) {
+        report_.triangles += static_cast<long>(body.surface.size());
+        report_.tets += static_cast<long>(body.tets.size());
+    }
+    report_.dofs = count_dofs(scene, world);
+    report_.energy_start = report_.energy_end = start.energy.total();
+    report_.joint_residual_max = start.report.joint_residual;
+    closed_ = is_closed(world);
+    start_momentum_ = start.linear_momentum;
+    for (int i = 0; i < world.bodies.size(); ++i)
+        if (world.bodies.dynamic(i)) total_mass_ += world.bodies.mass[i];
+    for (const ElasticBody& body : world.elastic)
+        for (const double mass : body.vertex_mass) total_mass_ += mass;
+    weight_ = total_mass_ * world.gravity;
+    time_ = start.time;
+}
+
+void ReportBuilder::accumulate(Sums& sums, const Sums& values) {
+    for (const auto& [name, value] : values) {
+        const auto found =
+            std::find_if(sums.begin(), sums.end(), [&](const auto& entry) { return entry.first == name; });
+        if (found == sums.end())
+            sums.emplace_back(name, value);
+        else
+            found->second += value;
+    }
+}
+
+void ReportBuilder::warn(const std::string& text) {
+    auto& warnings = report_.warnings;
+    if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) warnings.push_back(text);
+}
+
+void ReportBuilder::add(const StepRow& row) {
+    const StepReport& step = row.report;
+    ++report_.steps;
+    time_ = row.time;
+    wall_ms_.push_back(row.wall_ms);
+    iterations_ += step.iterations;
+    contacts_ += step.contacts;
+    report_.iterations_max = std::max(report_.iterations_max, static_cast<double>(step.iterations));
+    report_.contacts_max = std::max(report_.contacts_max, static_cast<double>(step.contacts));
+    report_.min_distance = std::min(report_.min_distance, step.min_distance);
+    report_.joint_residual_max = std::max(report_.joint_residual_max, step.joint_residual);
+    report_.energy_end = row.energy.total();
+    report_.unconverged_steps += step.converged ? 0 : 1;
+    if (!step.solver.empty()) report_.solver = step.solver;
+    accumulate(phases_, step.phases);
+    accumulate(figures_, step.figures);
+    for (const std::string& warning : step.warnings) warn(warning);
+    // By Cauchy's inequality sqrt(2 M E_kin) is the most momentum that the bodies could have between them.
+    const Vec3 expected = start_momentum_ + row.time * weight_;
+    momentum_change_ = std::max(momentum_change_, (row.linear_momentum - expected).norm());
+    momentum_scale_ =
+        std::max(momentum_scale_, std::sqrt(2 * total_mass_ * std::max(0.0, row.energy.kinetic)));
+}
+
+Report ReportBuilder::finish(const std::string& status, double wall_seconds) const {
+    Report report = report_;
+    report.status = status;
+    report.wall_seconds = wall_seconds;
+    report.simulated_seconds = time_;
+    const double steps = std::max<double>(1.0, static_cast<double>(report.steps));
+    std::vector<double> sorted = wall_ms_;
+    std::sort(sorted.begin(), sorted.end());
+    double total = 0;
+    for (const double ms : sorted) total += ms;
+    report.ms_mean = total / steps;
+    report.ms_p50 = percentile(sorted, 0.5);
+    report.ms_p95 = percentile(sorted, 0.95);
+    report.ms_max = sorted.empty() ? 0.0 : sorted.back();
+    report.iterations_mean = iterations_ / steps;
+    report.contacts_mean = contacts_ / steps;
+    for (const auto& [name, sum] : phases_) report.phases_ms.emplace_back(name, sum / steps);
+    for (const auto& [name, sum] : figures_) report.figures.emplace_back(name, sum / steps);
+    report.peak_memory_mb = peak_memory_mb();
+    report.momentum_drift = !closed_                ? std::numeric_limits<double>::quiet_NaN()
+                            : momentum_scale_ > 0.0 ? momentum_change_ / momentum_scale_
+                                                    : 0.0;
+    return report;
+}
+
+}  // namespace tenon::run

@@ -1,0 +1,43 @@
+// Gathers the report of a run, one step at a time.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "run/run_file.hpp"
+#include "run/run_loop.hpp"
+
+namespace tenon::run {
+
+// A closed scene exchanges momentum with nothing: no scenery to touch, no joint to the world, no forces.
+bool is_closed(const World& world);
+
+class ReportBuilder {
+  public:
+    // The row of step 0 describes the start; `world` must be in that state.
+    ReportBuilder(const Simulation& simulation, const StepRow& start);
+
+    void add(const StepRow& row);
+    void warn(const std::string& text);  // each text once
+    Report finish(const std::string& status, double wall_seconds) const;
+
+  private:
+    using Sums = std::vector<std::pair<std::string, double>>;
+    static void accumulate(Sums& sums, const Sums& values);
+
+    Report report_;
+    std::vector<double> wall_ms_;
+    Sums phases_, figures_;
+    double iterations_ = 0, contacts_ = 0;
+    double time_ = 0;
+    bool closed_ = false;
+    Vec3 start_momentum_ = Vec3::Zero(), weight_ = Vec3::Zero();
+    double total_mass_ = 0, momentum_change_ = 0, momentum_scale_ = 0;
+};
+
+// Energies, momenta and time of a world; step and report are the caller's.
+StepRow measure(const World& world, const StepReport& report, double wall_ms);
+
+}  // namespace tenon::run
