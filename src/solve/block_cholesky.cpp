@@ -1,0 +1,437 @@
+#include "solve/block_cholesky.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+
+#include "math/parallel.hpp"
+#include "math/timer.hpp"
+#include "solve/block_symbolic.hpp"
+#include "solve/tile_kernels.hpp"
+
+namespace tenon::solve {
+namespace {
+
+constexpr int kTileSize = kTile * kTile;
+constexpr int kColumnGroup = 4;         // tiles factored together before the rest of the front is updated
+constexpr double kParallelFlops = 2e6;  // fronts above this share their work between threads
+
+// Buffers for update matrices, kept between factorisations so that no memory is asked for again.
+class BufferPool {
+  public:
+    std::vector<double> take(std::size_t size) {
+        const std::lock_guard lock(mutex_);
+        const auto found = free_.lower_bound(size);
+        std::vector<double> buffer;
+        if (found != free_.end() && found->first <= 4 * size + 4096) {
+            buffer = std::move(found->second);
+            free_.erase(found);
+        }
+        if (buffer.size() < size) buffer.resize(size);
+        return buffer;
+    }
+    void give(std::vector<double> buffer) {
+        const std::lock_guard lock(mutex_);
+        const std::size_t size = buffer.size();
+        free_.emplace(size, std::move(buffer));
+    }
+    void clear() { free_.clear(); }
+
+  private:
+    std::mutex mutex_;
+    std::multimap<std::size_t, std::vector<double>> free_;
+};
+
+// Where a supernode's factor lives, and its size in tiles. Row panel p begins at offset + p * row_stride.
+struct Front {
+    std::size_t offset = 0;
+    int own = 0, below = 0;  // tiles down its own columns, and below them
+    std::size_t row_stride() const { return static_cast<std::size_t>(own) * kTileSize; }
+    std::size_t size() const { return (own + below) * row_stride(); }
+    std::size_t update_size() const { return static_cast<std::size_t>(below) * (below + 1) / 2 * kTileSize; }
+    double flops() const {
+        const double s = own, u = below, tile = 2.0 * kTile * kTileSize;
+        return tile * (s * s * s / 6 + s * s * u / 2 + s * u * u / 2);
+    }
+};
+
+std::size_t tile_index(int row, int column) {
+    return static_cast<std::size_t>(row) * (row + 1) / 2 + column;
+}
+
+template <class Body>
+void loop(bool parallel, int begin, int end, const Body& body) {
+    if (!parallel) {
+        for (int i = begin; i < end; ++i) body(i);
+    } else {
+        parallel_for(end - begin, 1, [&](std::size_t i) { body(begin + static_cast<int>(i)); });
+    }
+}
+
+// The first `own` tile columns of the front are factored; returns the failing column or -1.
+int factor_columns(double* panels, const Front& front, const TileKernels& kernels, bool parallel) {
+    const std::size_t stride = front.row_stride();
+    const int rows = front.own + front.below;
+    const auto panel = [&](int row) { return panels + row * stride; };
+    const auto finish = [&](int row, int from, int to) {
+        for (int k = from; k < to; ++k) {
+            double* tile = panel(row) + static_cast<std::size_t>(k) * kTileSize;
+            kernels.update(tile, panel(row) + static_cast<std::size_t>(from) * kTileSize,
+                           panel(k) + static_cast<std::size_t>(from) * kTileSize, kTile * (k - from));
+            kernels.solve(tile, panel(k) + static_cast<std::size_t>(k) * kTileSize);
+        }
+    };
+    for (int from = 0; from < front.own; from += kColumnGroup) {
+        const int to = std::min(front.own, from + kColumnGroup);
+        // what all earlier columns take away from this group of columns, then the group's own triangle
+        const auto update_row = [&](int row) {
+            for (int k = from; k < std::min(to, row + 1); ++k)
+                kernels.update(panel(row) + static_cast<std::size_t>(k) * kTileSize, panel(row), panel(k),
+                               kTile * from);
+        };
+        for (int row = from; row < to; ++row) {
+            update_row(row);
+            finish(row, from, row);
+            double* diagonal = panel(row) + static_cast<std::size_t>(row) * kTileSize;
+            const double* left = panel(row) + static_cast<std::size_t>(from) * kTileSize;
+            kernels.update(diagonal, left, left, kTile * (row - from));
+            const int failed = kernels.factor(diagonal, 0.0);
+            if (failed >= 0) return row * kTile + failed;
+        }
+        loop(parallel, to, rows, [&](int row) {
+            update_row(row);
+            finish(row, from, to);
+        });
+    }
+    return -1;
+}
+
+// update(I, J) -= L_I L_J^T over the rows below the front's own columns.
+void subtract_outer_product(double* update, const double* panels, const Front& front,
+                            const TileKernels& kernels, bool parallel) {
+    const std::size_t stride = front.row_stride();
+    const double* below = panels + front.own * stride;
+    constexpr int group = 4;  // rows that reuse a column's panel while it is in cache
+    loop(parallel, 0, (front.below + group - 1) / group, [&](int block) {
+        const int from = block * group, to = std::min(front.below, from + group);
+        for (int column = 0; column < to; ++column)
+            for (int row = std::max(from, column); row < to; ++row)
+                kernels.update(update + tile_index(row, column) * kTileSize, below + row * stride,
+                               below + column * stride, kTile * front.own);
+    });
+}
+
+}  // namespace
+
+struct BlockCholesky::Impl {
+    int dof = 0;
+    BlockPattern pattern;
+    BlockSymbolic symbolic;
+    std::vector<Front> fronts;
+    std::vector<double> factor;
+    struct Target {
+        std::size_t offset;
+        bool transposed;
+    };
+    std::vector<Target> targets;            // of each pattern entry in `factor`
+    std::vector<int> entry_start, entries;  // pattern entries by supernode
+    std::vector<std::vector<int>> children;
+    std::vector<int> subtree_roots, top;       // independent subtrees, and what remains above them
+    std::vector<int> subtree_first;            // first supernode of the subtree below each root
+    std::vector<std::vector<double>> updates;  // one per supernode while its parent has not taken it
+    BufferPool pool;
+    CholeskyStats stats;
+    int failed = -1;
+
+    std::size_t place(const Front& front, int row, int column) const;
+    void lay_out();
+    void split_tree();
+    void assemble(int s, const BlockMatrix& matrix);
+    void add_child(int s, int child);
+    bool eliminate(int s, const BlockMatrix& matrix, bool parallel);
+};
+
+// Offset in `factor` of the dof x dof block at local node row and column of a front.
+std::size_t BlockCholesky::Impl::place(const Front& front, int row, int column) const {
+    const int r = row * dof;
+    return front.offset + (r / kTile) * front.row_stride() + static_cast<std::size_t>(column) * dof * kTile +
+           r % kTile;
+}
+
+// Local rows skip the padding that rounds a supernode's columns up to whole tiles.
+static int padded_row(const Supernode& supernode, const Front& front, int local, int dof) {
+    return local < supernode.count ? local : front.own * kTile / dof + (local - supernode.count);
+}
+
+void BlockCholesky::Impl::lay_out() {
+    const auto& supernodes = symbolic.supernodes;
+    const auto tiles = [&](std::size_t nodes) { return static_cast<int>((nodes * dof + kTile - 1) / kTile); };
+    fronts.assign(supernodes.size(), {});
+    children.assign(supernodes.size(), {});
+    updates.assign(supernodes.size(), {});
+    std::size_t offset = 0;
+    stats = {};
+    for (std::size_t s = 0; s < supernodes.size(); ++s) {
+        Front& front = fronts[s];
+        front = {offset, tiles(supernodes[s].count), tiles(supernodes[s].rows.size())};
+        offset += front.size();
+        stats.factor_flops += front.flops();
+        if (supernodes[s].parent >= 0) children[supernodes[s].parent].push_back(static_cast<int>(s));
+    }
+    stats.supernodes = static_cast<int>(supernodes.size());
+    stats.factor_entries = static_cast<long>(offset);
+    factor.resize(offset);
+
+    std::vector<int> owner(pattern.nodes);
+    for (std::size_t s = 0; s < supernodes.size(); ++s)
+        for (int c = 0; c < supernodes[s].count; ++c) owner[supernodes[s].first + c] = static_cast<int>(s);
+    targets.resize(pattern.columns.size());
+    entry_start.assign(supernodes.size() + 1, 0);
+    std::vector<int> entry_owner(pattern.columns.size());
+    for (int i = 0; i < pattern.nodes; ++i)
+        for (int e = pattern.start[i]; e < pattern.start[i + 1]; ++e) {
+            const int pi = symbolic.position[i], pj = symbolic.position[pattern.columns[e]];
+            const int column = std::min(pi, pj), row = std::max(pi, pj), s = owner[column];
+            const Supernode& supernode = supernodes[s];
+            int local = row - supernode.first;
+            if (local >= supernode.count)
+                local = supernode.count +
+                        static_cast<int>(std::lower_bound(supernode.rows.begin(), supernode.rows.end(), row) -
+                                         supernode.rows.begin());
+            targets[e] = {
+                place(fronts[s], padded_row(supernode, fronts[s], local, dof), column - supernode.first),
+                pi < pj};
+            entry_owner[e] = s;
+            ++entry_start[s + 1];
+        }
+    std::partial_sum(entry_start.begin(), entry_start.end(), entry_start.begin());
+    entries.resize(pattern.columns.size());
+    std::vector<int> next(entry_start.begin(), entry_start.end() - 1);
+    for (std::size_t e = 0; e < entries.size(); ++e) entries[next[entry_owner[e]]++] = static_cast<int>(e);
+}
+
+// Subtrees small enough to balance run side by side; the fronts above them use all threads within.
+void BlockCholesky::Impl::split_tree() {
+    const auto& supernodes = symbolic.supernodes;
+    const int count = static_cast<int>(supernodes.size());
+    std::vector<double> work(count);
+    std::vector<int> first(count);
+    for (int s = 0; s < count; ++s) {
+        work[s] = fronts[s].flops();
+        first[s] = s;
+        for (int child : children[s]) {
+            work[s] += work[child];
+            first[s] = std::min(first[s], first[child]);
+        }
+    }
+    const double limit = stats.factor_flops / 6;
+    std::vector<char> below(count, 0);
+    subtree_roots.clear();
+    subtree_first.clear();
+    top.clear();
+    for (int s = count - 1; s >= 0; --s) {
+        const int parent = supernodes[s].parent;
+        const bool parent_inside = parent >= 0 && below[parent];
+        below[s] = parent_inside || work[s] <= limit;
+        if (below[s] && !parent_inside) subtree_roots.push_back(s);
+        if (!below[s]) top.push_back(s);
+    }
+    std::reverse(top.begin(), top.end());
+    std::sort(subtree_roots.begin(), subtree_roots.end(),
+              [&](int a, int b) { return work[a] > work[b] || (work[a] == work[b] && a < b); });
+    for (int root : subtree_roots) subtree_first.push_back(first[root]);
+}
+
+void BlockCholesky::Impl::assemble(int s, const BlockMatrix& matrix) {
+    const Supernode& supernode = symbolic.supernodes[s];
+    const Front& front = fronts[s];
+    std::memset(factor.data() + front.offset, 0, front.size() * sizeof(double));
+    const std::size_t block = static_cast<std::size_t>(dof) * dof;
+    for (int c = 0; c < supernode.count; ++c) {
+        const double* source = matrix.diagonal.data() + symbolic.order[supernode.first + c] * block;
+        double* target = factor.data() + place(front, c, c);
+        for (int j = 0; j < dof; ++j)
+            for (int i = 0; i < dof; ++i) target[j * kTile + i] = source[j * dof + i];
+    }
+    for (int pad = supernode.count * dof; pad < front.own * kTile; ++pad)
+        factor[front.offset + (pad / kTile) * front.row_stride() + static_cast<std::size_t>(pad) * kTile +
+               pad % kTile] = 1.0;
+    for (int e = entry_start[s]; e < entry_start[s + 1]; ++e) {
+        const Target& target = targets[entries[e]];
+        const double* source = matrix.lower.data() + entries[e] * block;
+        double* at = factor.data() + target.offset;
+        for (int j = 0; j < dof; ++j)
+            for (int i = 0; i < dof; ++i)
+                at[j * kTile + i] = target.transposed ? source[i * dof + j] : source[j * dof + i];
+    }
+}
+
+// Adds a child's update matrix into the parent's front: columns to its factor, the rest to its own update.
+void BlockCholesky::Impl::add_child(int s, int child) {
+    const Supernode &parent = symbolic.supernodes[s], &from = symbolic.supernodes[child];
+    const Front& front = fronts[s];
+    const int rows = static_cast<int>(from.rows.size());
+    const double* source = updates[child].data();
+    for (int b = 0; b < rows; ++b) {
+        const int column = from.place[b];
+        const bool inside = column < parent.count;
+        const int bc = b * dof, cc = (column - parent.count) * dof;
+        for (int a = b; a < rows; ++a) {
+            const int ar = a * dof;
+            const double* block =
+                source + tile_index(ar / kTile, bc / kTile) * kTileSize + (bc % kTile) * kTile + ar % kTile;
+            double* target;
+            if (inside) {
+                target = factor.data() + place(front, padded_row(parent, front, from.place[a], dof), column);
+            } else {
+                const int rr = (from.place[a] - parent.count) * dof;
+                target = updates[s].data() + tile_index(rr / kTile, cc / kTile) * kTileSize +
+                         (cc % kTile) * kTile + rr % kTile;
+            }
+            for (int j = 0; j < dof; ++j)
+                for (int i = 0; i < dof; ++i) target[j * kTile + i] += block[j * kTile + i];
+        }
+    }
+}
+
+bool BlockCholesky::Impl::eliminate(int s, const BlockMatrix& matrix, bool parallel) {
+    const Front& front = fronts[s];
+    const TileKernels& kernels = tile_kernels();
+    parallel = parallel && front.flops() > kParallelFlops;
+    assemble(s, matrix);
+    if (front.below > 0) {
+        updates[s] = pool.take(front.update_size());
+        std::memset(updates[s].data(), 0, front.update_size() * sizeof(double));
+    }
+    for (int child : children[s]) {
+        add_child(s, child);
+        pool.give(std::move(updates[child]));
+        updates[child] = {};
+    }
+    const int column = factor_columns(factor.data() + front.offset, front, kernels, parallel);
+    if (column >= 0) {
+        failed = symbolic.order[symbolic.supernodes[s].first +
+                                std::min(column / dof, symbolic.supernodes[s].count - 1)];
+        return false;
+    }
+    if (front.below > 0)
+        subtract_outer_product(updates[s].data(), factor.data() + front.offset, front, kernels, parallel);
+    return true;
+}
+
+BlockCholesky::BlockCholesky() : impl_(std::make_unique<Impl>()) {}
+BlockCholesky::~BlockCholesky() = default;
+BlockCholesky::BlockCholesky(BlockCholesky&&) noexcept = default;
+BlockCholesky& BlockCholesky::operator=(BlockCholesky&&) noexcept = default;
+
+int BlockCholesky::failed_node() const {
+    return impl_->failed;
+}
+const CholeskyStats& BlockCholesky::stats() const {
+    return impl_->stats;
+}
+
+void BlockCholesky::analyse(const BlockPattern& pattern, int dof) {
+    if (dof < 1 || kTile % dof != 0) throw std::invalid_argument("the block size must divide 12");
+    Impl& m = *impl_;
+    if (m.dof == dof && m.pattern == pattern) return;
+    const auto start = StageTimer::Clock::now();
+    m.dof = dof;
+    m.pattern = pattern;
+    m.symbolic = analyse_pattern(pattern, dof);
+    m.pool.clear();
+    m.lay_out();
+    m.split_tree();
+    m.stats.analyse_ms = StageTimer::elapsed_ms(start);
+}
+
+bool BlockCholesky::factor(const BlockMatrix& matrix) {
+    analyse(matrix.pattern, matrix.dof);
+    Impl& m = *impl_;
+    const auto start = StageTimer::Clock::now();
+    m.failed = -1;
+    for (auto& update : m.updates) {  // left over from a factorisation that failed
+        if (!update.empty()) m.pool.give(std::move(update));
+        update = {};
+    }
+    std::vector<char> done(m.subtree_roots.size(), 0);
+    parallel_for(m.subtree_roots.size(), 1, [&](std::size_t t) {
+        bool good = true;
+        for (int s = m.subtree_first[t]; good && s <= m.subtree_roots[t]; ++s)
+            good = m.eliminate(s, matrix, false);
+        done[t] = good;
+    });
+    bool good = std::all_of(done.begin(), done.end(), [](char d) { return d; });
+    for (std::size_t i = 0; good && i < m.top.size(); ++i) good = m.eliminate(m.top[i], matrix, true);
+    m.stats.factor_ms = StageTimer::elapsed_ms(start);
+    return good;
+}
+
+void BlockCholesky::solve(const double* right_hand_side, double* x) const {
+    const Impl& m = *impl_;
+    const TileKernels& kernels = tile_kernels();
+    const int dof = m.dof;
+    std::vector<double> y(static_cast<std::size_t>(m.pattern.nodes) * dof), local;
+    for (int p = 0; p < m.pattern.nodes; ++p)
+        std::copy_n(right_hand_side + m.symbolic.order[p] * dof, dof, y.data() + p * dof);
+    const auto gather = [&](const Supernode& supernode, const Front& front, bool with_rows) {
+        local.assign(static_cast<std::size_t>(front.own + front.below) * kTile, 0.0);
+        std::copy_n(y.data() + supernode.first * dof, supernode.count * dof, local.data());
+        if (with_rows)
+            for (std::size_t r = 0; r < supernode.rows.size(); ++r)
+                std::copy_n(y.data() + supernode.rows[r] * dof, dof,
+                            local.data() + front.own * kTile + r * dof);
+    };
+
+    // L z = b: children before parents
+    for (std::size_t s = 0; s < m.fronts.size(); ++s) {
+        const Supernode& supernode = m.symbolic.supernodes[s];
+        const Front& front = m.fronts[s];
+        gather(supernode, front, false);
+        for (int k = 0; k < front.own; ++k) {
+            const double* panel = m.factor.data() + front.offset + k * front.row_stride();
+            double* z = local.data() + k * kTile;
+            kernels.multiply(z, panel, local.data(), k * kTile);
+            const double* l = panel + static_cast<std::size_t>(k) * kTileSize;
+            for (int j = 0; j < kTile; ++j) {
+                z[j] /= l[j * kTile + j];
+                for (int i = j + 1; i < kTile; ++i) z[i] -= l[j * kTile + i] * z[j];
+            }
+        }
+        for (int k = 0; k < front.below; ++k)
+            kernels.multiply(local.data() + (front.own + k) * kTile,
+                             m.factor.data() + front.offset + (front.own + k) * front.row_stride(),
+                             local.data(), front.own * kTile);
+        std::copy_n(local.data(), supernode.count * dof, y.data() + supernode.first * dof);
+        for (std::size_t r = 0; r < supernode.rows.size(); ++r)
+            for (int i = 0; i < dof; ++i)
+                y[supernode.rows[r] * dof + i] += local[front.own * kTile + r * dof + i];
+    }
+
+    // L^T x = z: parents before children
+    for (std::size_t s = m.fronts.size(); s-- > 0;) {
+        const Supernode& supernode = m.symbolic.supernodes[s];
+        const Front& front = m.fronts[s];
+        gather(supernode, front, true);
+        for (int k = front.own + front.below - 1; k >= 0; --k) {
+            const double* panel = m.factor.data() + front.offset + k * front.row_stride();
+            double* z = local.data() + k * kTile;
+            if (k < front.own) {
+                const double* l = panel + static_cast<std::size_t>(k) * kTileSize;
+                for (int j = kTile - 1; j >= 0; --j) {
+                    for (int i = j + 1; i < kTile; ++i) z[j] -= l[j * kTile + i] * z[i];
+                    z[j] /= l[j * kTile + j];
+                }
+            }
+            kernels.multiply_transposed(local.data(), panel, z, std::min(k, front.own) * kTile);
+        }
+        std::copy_n(local.data(), supernode.count * dof, y.data() + supernode.first * dof);
+    }
+    for (int p = 0; p < m.pattern.nodes; ++p)
+        std::copy_n(y.data() + p * dof, dof, x + m.symbolic.order[p] * dof);
+}
+
+}  // namespace tenon::solve

@@ -1,0 +1,46 @@
+// Sparse Cholesky factorisation of symmetric positive definite block matrices.
+//
+// Supernodal multifrontal: nested dissection from METIS on the graph of nodes, elimination tree, supernodes
+// with a little fill allowed, and dense fronts in panels of 12 rows (one affine body, two rigid bodies or
+// four vertices). The symbolic part is kept for as long as the pattern stays.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "solve/block_matrix.hpp"
+
+namespace tenon::solve {
+
+struct CholeskyStats {
+    int supernodes = 0;
+    long factor_entries = 0;  // doubles stored for the factor
+    double factor_flops = 0;  // multiply-adds count two
+    double analyse_ms = 0, factor_ms = 0;
+};
+
+class BlockCholesky {
+  public:
+    BlockCholesky();
+    ~BlockCholesky();
+    BlockCholesky(BlockCholesky&&) noexcept;
+    BlockCholesky& operator=(BlockCholesky&&) noexcept;
+
+    // Ordering and symbolic factorisation; `dof` divides 12. Does nothing when the pattern is the last one.
+    void analyse(const BlockPattern& pattern, int dof);
+
+    // Numeric factorisation, after analysing the matrix' pattern when it is new. False when a pivot is not
+    // positive: `failed_node` then says where, and there is no factor to solve with.
+    bool factor(const BlockMatrix& matrix);
+    int failed_node() const;
+
+    void solve(const double* right_hand_side, double* x) const;
+
+    const CholeskyStats& stats() const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenon::solve

@@ -1,0 +1,62 @@
+#include "solve/tile_kernels.hpp"
+
+#include <cmath>
+
+namespace tenon::solve {
+namespace {
+
+void update(double* c, const double* a, const double* b, int depth) {
+    for (int k = 0; k < depth; ++k, a += kTile, b += kTile)
+        for (int j = 0; j < kTile; ++j)
+            for (int i = 0; i < kTile; ++i) c[j * kTile + i] -= a[i] * b[j];
+}
+
+void solve(double* c, const double* l) {
+    for (int j = 0; j < kTile; ++j) {
+        for (int k = 0; k < j; ++k)
+            for (int i = 0; i < kTile; ++i) c[j * kTile + i] -= c[k * kTile + i] * l[k * kTile + j];
+        const double inverse = 1.0 / l[j * kTile + j];
+        for (int i = 0; i < kTile; ++i) c[j * kTile + i] *= inverse;
+    }
+}
+
+int factor(double* a, double threshold) {
+    for (int j = 0; j < kTile; ++j) {
+        for (int k = 0; k < j; ++k)
+            for (int i = j; i < kTile; ++i) a[j * kTile + i] -= a[k * kTile + i] * a[k * kTile + j];
+        const double pivot = a[j * kTile + j];
+        if (!(pivot > threshold)) return j;
+        const double root = std::sqrt(pivot), inverse = 1.0 / root;
+        a[j * kTile + j] = root;
+        for (int i = j + 1; i < kTile; ++i) a[j * kTile + i] *= inverse;
+    }
+    return -1;
+}
+
+void multiply(double* y, const double* a, const double* x, int depth) {
+    for (int k = 0; k < depth; ++k, a += kTile)
+        for (int i = 0; i < kTile; ++i) y[i] -= a[i] * x[k];
+}
+
+void multiply_transposed(double* z, const double* a, const double* w, int depth) {
+    for (int k = 0; k < depth; ++k, a += kTile) {
+        double sum = 0;
+        for (int i = 0; i < kTile; ++i) sum += a[i] * w[i];
+        z[k] -= sum;
+    }
+}
+
+}  // namespace
+
+const TileKernels portable_tile_kernels{update, solve, factor, multiply, multiply_transposed};
+
+const TileKernels& tile_kernels() {
+#if defined(__x86_64__)
+    static const bool fast = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return fast ? avx2_tile_kernels : portable_tile_kernels;
+#else
+    return portable_tile_kernels;
+#endif
+}
+
+}  // namespace tenon::solve

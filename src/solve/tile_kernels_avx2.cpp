@@ -1,0 +1,129 @@
+// The tile kernels in AVX2 and FMA. A 12x4 piece of a tile lives in twelve registers.
+#include "solve/tile_kernels.hpp"
+
+#if defined(__AVX2__) && defined(__FMA__)
+
+#include <immintrin.h>
+
+#include <cmath>
+
+namespace tenon::solve {
+namespace {
+
+// C(:, 0..3) -= A B(0..3, :)^T
+inline void update_12x4(double* c, const double* a, const double* b, int depth) {
+    __m256d c00 = _mm256_loadu_pd(c), c10 = _mm256_loadu_pd(c + 4), c20 = _mm256_loadu_pd(c + 8);
+    __m256d c01 = _mm256_loadu_pd(c + 12), c11 = _mm256_loadu_pd(c + 16), c21 = _mm256_loadu_pd(c + 20);
+    __m256d c02 = _mm256_loadu_pd(c + 24), c12 = _mm256_loadu_pd(c + 28), c22 = _mm256_loadu_pd(c + 32);
+    __m256d c03 = _mm256_loadu_pd(c + 36), c13 = _mm256_loadu_pd(c + 40), c23 = _mm256_loadu_pd(c + 44);
+    for (int k = 0; k < depth; ++k, a += kTile, b += kTile) {
+        const __m256d a0 = _mm256_loadu_pd(a), a1 = _mm256_loadu_pd(a + 4), a2 = _mm256_loadu_pd(a + 8);
+        __m256d s = _mm256_broadcast_sd(b);
+        c00 = _mm256_fnmadd_pd(a0, s, c00), c10 = _mm256_fnmadd_pd(a1, s, c10),
+        c20 = _mm256_fnmadd_pd(a2, s, c20);
+        s = _mm256_broadcast_sd(b + 1);
+        c01 = _mm256_fnmadd_pd(a0, s, c01), c11 = _mm256_fnmadd_pd(a1, s, c11),
+        c21 = _mm256_fnmadd_pd(a2, s, c21);
+        s = _mm256_broadcast_sd(b + 2);
+        c02 = _mm256_fnmadd_pd(a0, s, c02), c12 = _mm256_fnmadd_pd(a1, s, c12),
+        c22 = _mm256_fnmadd_pd(a2, s, c22);
+        s = _mm256_broadcast_sd(b + 3);
+        c03 = _mm256_fnmadd_pd(a0, s, c03), c13 = _mm256_fnmadd_pd(a1, s, c13),
+        c23 = _mm256_fnmadd_pd(a2, s, c23);
+    }
+    _mm256_storeu_pd(c, c00), _mm256_storeu_pd(c + 4, c10), _mm256_storeu_pd(c + 8, c20);
+    _mm256_storeu_pd(c + 12, c01), _mm256_storeu_pd(c + 16, c11), _mm256_storeu_pd(c + 20, c21);
+    _mm256_storeu_pd(c + 24, c02), _mm256_storeu_pd(c + 28, c12), _mm256_storeu_pd(c + 32, c22);
+    _mm256_storeu_pd(c + 36, c03), _mm256_storeu_pd(c + 40, c13), _mm256_storeu_pd(c + 44, c23);
+}
+
+void update(double* c, const double* a, const double* b, int depth) {
+    // pieces short enough that both panels stay in the first-level cache
+    constexpr int piece = 120;
+    for (int k = 0; k < depth; k += piece) {
+        const int length = depth - k < piece ? depth - k : piece;
+        for (int j = 0; j < kTile; j += 4)
+            update_12x4(c + j * kTile, a + k * kTile, b + k * kTile + j, length);
+    }
+}
+
+void solve(double* c, const double* l) {
+    for (int j = 0; j < kTile; ++j) {
+        double* column = c + j * kTile;
+        __m256d x0 = _mm256_loadu_pd(column), x1 = _mm256_loadu_pd(column + 4),
+                x2 = _mm256_loadu_pd(column + 8);
+        for (int k = 0; k < j; ++k) {
+            const __m256d s = _mm256_broadcast_sd(l + k * kTile + j);
+            const double* y = c + k * kTile;
+            x0 = _mm256_fnmadd_pd(_mm256_loadu_pd(y), s, x0);
+            x1 = _mm256_fnmadd_pd(_mm256_loadu_pd(y + 4), s, x1);
+            x2 = _mm256_fnmadd_pd(_mm256_loadu_pd(y + 8), s, x2);
+        }
+        const __m256d inverse = _mm256_set1_pd(1.0 / l[j * kTile + j]);
+        _mm256_storeu_pd(column, _mm256_mul_pd(x0, inverse));
+        _mm256_storeu_pd(column + 4, _mm256_mul_pd(x1, inverse));
+        _mm256_storeu_pd(column + 8, _mm256_mul_pd(x2, inverse));
+    }
+}
+
+// Columns are computed whole in a copy, and only their lower parts are stored back.
+int factor(double* a, double threshold) {
+    alignas(32) double work[kTile * kTile];
+    for (int j = 0; j < kTile; ++j) {
+        __m256d x0 = _mm256_loadu_pd(a + j * kTile), x1 = _mm256_loadu_pd(a + j * kTile + 4),
+                x2 = _mm256_loadu_pd(a + j * kTile + 8);
+        for (int k = 0; k < j; ++k) {
+            const double* y = work + k * kTile;
+            const __m256d s = _mm256_broadcast_sd(y + j);
+            x0 = _mm256_fnmadd_pd(_mm256_load_pd(y), s, x0);
+            x1 = _mm256_fnmadd_pd(_mm256_load_pd(y + 4), s, x1);
+            x2 = _mm256_fnmadd_pd(_mm256_load_pd(y + 8), s, x2);
+        }
+        double* column = work + j * kTile;
+        _mm256_store_pd(column, x0), _mm256_store_pd(column + 4, x1), _mm256_store_pd(column + 8, x2);
+        const double pivot = column[j];
+        if (!(pivot > threshold)) return j;
+        const double root = std::sqrt(pivot), inverse = 1.0 / root;
+        for (int i = j + 1; i < kTile; ++i) column[i] *= inverse;
+        column[j] = root;
+    }
+    for (int j = 0; j < kTile; ++j)
+        for (int i = j; i < kTile; ++i) a[j * kTile + i] = work[j * kTile + i];
+    return -1;
+}
+
+void multiply(double* y, const double* a, const double* x, int depth) {
+    __m256d y0 = _mm256_loadu_pd(y), y1 = _mm256_loadu_pd(y + 4), y2 = _mm256_loadu_pd(y + 8);
+    for (int k = 0; k < depth; ++k, a += kTile) {
+        const __m256d s = _mm256_broadcast_sd(x + k);
+        y0 = _mm256_fnmadd_pd(_mm256_loadu_pd(a), s, y0);
+        y1 = _mm256_fnmadd_pd(_mm256_loadu_pd(a + 4), s, y1);
+        y2 = _mm256_fnmadd_pd(_mm256_loadu_pd(a + 8), s, y2);
+    }
+    _mm256_storeu_pd(y, y0), _mm256_storeu_pd(y + 4, y1), _mm256_storeu_pd(y + 8, y2);
+}
+
+void multiply_transposed(double* z, const double* a, const double* w, int depth) {
+    const __m256d w0 = _mm256_loadu_pd(w), w1 = _mm256_loadu_pd(w + 4), w2 = _mm256_loadu_pd(w + 8);
+    for (int k = 0; k < depth; ++k, a += kTile) {
+        __m256d sum = _mm256_mul_pd(_mm256_loadu_pd(a), w0);
+        sum = _mm256_fmadd_pd(_mm256_loadu_pd(a + 4), w1, sum);
+        sum = _mm256_fmadd_pd(_mm256_loadu_pd(a + 8), w2, sum);
+        const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(sum), _mm256_extractf128_pd(sum, 1));
+        z[k] -= _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+    }
+}
+
+}  // namespace
+
+const TileKernels avx2_tile_kernels{update, solve, factor, multiply, multiply_transposed};
+
+}  // namespace tenon::solve
+
+#else
+
+namespace tenon::solve {
+const TileKernels avx2_tile_kernels = portable_tile_kernels;
+}
+
+#endif

@@ -1,0 +1,164 @@
+#include "solve/block_cholesky.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+#include <random>
+
+#include "math/parallel.hpp"
+#include "solve/tile_kernels.hpp"
+
+namespace tenon::solve {
+namespace {
+
+// Random blocks on a graph, made positive definite by its diagonal, but with soft and stiff unknowns side by
+// side as in affine bodies.
+BlockMatrix random_matrix(int nodes, int dof, double pairs_per_node, unsigned seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> value(-1, 1);
+    std::uniform_int_distribution<int> node(0, nodes - 1);
+    std::vector<std::pair<int, int>> pairs;
+    for (int k = 0; k < static_cast<int>(pairs_per_node * nodes); ++k) {
+        const int i = node(random), j = node(random);
+        if (i != j) pairs.emplace_back(i, j);
+    }
+    BlockMatrix matrix;
+    matrix.resize(make_pattern(nodes, pairs), dof);
+    for (double& entry : matrix.lower) entry = value(random);
+    std::vector<int> degree(nodes, 0);
+    for (int i = 0; i < nodes; ++i)
+        for (int e = matrix.pattern.start[i]; e < matrix.pattern.start[i + 1]; ++e) {
+            ++degree[i];
+            ++degree[matrix.pattern.columns[e]];
+        }
+    for (int i = 0; i < nodes; ++i)
+        for (int r = 0; r < dof; ++r) {
+            matrix.diagonal_block(i)[r * dof + r] = dof * (degree[i] + 1.0) * (r % 4 == 0 ? 1e6 : 1.0);
+            for (int c = 0; c < r; ++c)
+                matrix.diagonal_block(i)[r * dof + c] = matrix.diagonal_block(i)[c * dof + r] =
+                    0.5 * value(random);
+        }
+    return matrix;
+}
+
+Eigen::MatrixXd dense(const BlockMatrix& matrix) {
+    Eigen::MatrixXd full(matrix.size(), matrix.size());
+    Eigen::VectorXd unit = Eigen::VectorXd::Zero(matrix.size()), column(matrix.size());
+    for (int c = 0; c < matrix.size(); ++c) {
+        unit[c] = 1;
+        matrix.multiply(unit.data(), column.data());
+        full.col(c) = column;
+        unit[c] = 0;
+    }
+    return full;
+}
+
+double relative_error(const BlockMatrix& matrix, BlockCholesky& cholesky, unsigned seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> value(-1, 1);
+    Eigen::VectorXd wanted(matrix.size()), b(matrix.size()), x(matrix.size());
+    for (double& entry : wanted) entry = value(random);
+    matrix.multiply(wanted.data(), b.data());
+    cholesky.solve(b.data(), x.data());
+    return (x - wanted).norm() / wanted.norm();
+}
+
+TEST(BlockMatrix, MultiplyIsSymmetric) {
+    const BlockMatrix matrix = random_matrix(9, 3, 2, 1);
+    const Eigen::MatrixXd full = dense(matrix);
+    EXPECT_EQ((full - full.transpose()).cwiseAbs().maxCoeff(), 0.0);
+    EXPECT_GE(matrix.find(matrix.pattern.nodes - 1, 0), -1);
+}
+
+TEST(BlockCholesky, MatchesDenseFactorisationForEveryBlockSize) {
+    for (int dof : {1, 2, 3, 4, 6, 12})
+        for (int nodes : {1, 2, 3, 7, 20, 45}) {
+            const BlockMatrix matrix = random_matrix(nodes, dof, 2.0, 17 * dof + nodes);
+            BlockCholesky cholesky;
+            ASSERT_TRUE(cholesky.factor(matrix)) << dof << " " << nodes;
+            Eigen::VectorXd b = Eigen::VectorXd::LinSpaced(matrix.size(), -1, 2), x(matrix.size());
+            cholesky.solve(b.data(), x.data());
+            const Eigen::VectorXd reference = dense(matrix).llt().solve(b);
+            EXPECT_LT((x - reference).norm(), 1e-12 * reference.norm()) << dof << " " << nodes;
+        }
+}
+
+TEST(BlockCholesky, SolvesChainsGridsAndSeparateParts) {
+    for (double density : {0.0, 0.3, 1.0, 3.0}) {
+        const BlockMatrix matrix = random_matrix(400, 12, density, 5);
+        BlockCholesky cholesky;
+        ASSERT_TRUE(cholesky.factor(matrix));
+        EXPECT_LT(relative_error(matrix, cholesky, 9), 1e-12) << density;
+    }
+}
+
+TEST(BlockCholesky, KeepsTheSymbolicPartAndFactorsAgain) {
+    BlockMatrix matrix = random_matrix(200, 6, 1.5, 3);
+    BlockCholesky cholesky;
+    ASSERT_TRUE(cholesky.factor(matrix));
+    const double analysed = cholesky.stats().analyse_ms;
+    for (double& entry : matrix.lower) entry *= -0.5;
+    ASSERT_TRUE(cholesky.factor(matrix));
+    EXPECT_EQ(cholesky.stats().analyse_ms, analysed);
+    EXPECT_LT(relative_error(matrix, cholesky, 4), 1e-12);
+}
+
+TEST(BlockCholesky, NamesTheNodeThatIsNotPositive) {
+    BlockMatrix matrix = random_matrix(60, 3, 1.0, 8);
+    BlockCholesky cholesky;
+    ASSERT_TRUE(cholesky.factor(matrix));
+    matrix.diagonal_block(23)[4] = -1;
+    EXPECT_FALSE(cholesky.factor(matrix));
+    EXPECT_GE(cholesky.failed_node(), 0);
+    matrix.diagonal_block(23)[4] = 1e6;
+    ASSERT_TRUE(cholesky.factor(matrix));
+    EXPECT_LT(relative_error(matrix, cholesky, 4), 1e-12);
+}
+
+TEST(BlockCholesky, SameBitsForAnyNumberOfThreads) {
+    const BlockMatrix matrix = random_matrix(900, 12, 1.3, 12);
+    Eigen::VectorXd b = Eigen::VectorXd::Ones(matrix.size()), one(matrix.size()), two(matrix.size());
+    for (int threads : {1, 2}) {
+        set_threads(threads);
+        BlockCholesky cholesky;
+        ASSERT_TRUE(cholesky.factor(matrix));
+        cholesky.solve(b.data(), threads == 1 ? one.data() : two.data());
+    }
+    set_threads(0);
+    EXPECT_EQ((one - two).cwiseAbs().maxCoeff(), 0.0);
+}
+
+// Two ways to compute the same thing: plain loops and vector instructions.
+TEST(TileKernels, FastKernelsMatchPortableOnes) {
+    std::mt19937 random(2);
+    std::uniform_real_distribution<double> value(-1, 1);
+    const int depth = 131;
+    std::vector<double> a(12 * depth), b(12 * depth), c1(144), c2, x(depth), y1(12), y2;
+    for (auto* values : {&a, &b, &c1, &x, &y1})
+        for (double& v : *values) v = value(random);
+    c2 = c1, y2 = y1;
+    const auto near = [](const std::vector<double>& p, const std::vector<double>& q) {
+        double worst = 0;
+        for (std::size_t i = 0; i < p.size(); ++i) worst = std::max(worst, std::abs(p[i] - q[i]));
+        return worst < 1e-12;
+    };
+    const TileKernels &fast = tile_kernels(), &plain = portable_tile_kernels;
+    fast.update(c1.data(), a.data(), b.data(), depth), plain.update(c2.data(), a.data(), b.data(), depth);
+    EXPECT_TRUE(near(c1, c2));
+    fast.multiply(y1.data(), a.data(), x.data(), depth), plain.multiply(y2.data(), a.data(), x.data(), depth);
+    EXPECT_TRUE(near(y1, y2));
+    std::vector<double> z1 = x, z2 = x;
+    fast.multiply_transposed(z1.data(), a.data(), y1.data(), depth);
+    plain.multiply_transposed(z2.data(), a.data(), y2.data(), depth);
+    EXPECT_TRUE(near(z1, z2));
+    for (int i = 0; i < 12; ++i) c1[i * 13] = c2[i * 13] = 40 + i;
+    std::vector<double> l1 = c1, l2 = c1;
+    EXPECT_EQ(fast.factor(l1.data(), 0), -1);
+    EXPECT_EQ(plain.factor(l2.data(), 0), -1);
+    EXPECT_TRUE(near(l1, l2));
+    fast.solve(c1.data(), l1.data()), plain.solve(c2.data(), l2.data());
+    EXPECT_TRUE(near(c1, c2));
+}
+
+}  // namespace
+}  // namespace tenon::solve
