@@ -5,8 +5,12 @@
 
 namespace tenon {
 
+MethodInfo affine_method();
+
 const std::vector<MethodInfo>& all_methods() {
-    static const std::vector<MethodInfo> methods = {};
+    static const std::vector<MethodInfo> methods = {
+        affine_method(),
+    };
     return methods;
 }
 

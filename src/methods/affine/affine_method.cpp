@@ -15,18 +15,23 @@ constexpr std::size_t grain = 256;
 
 Role role_of(const World& world, int i) {
     switch (world.bodies.type[i]) {
-        case BodyType::static_body: return Role::still;
-        case BodyType::kinematic_body: return Role::scripted;
-        default: return Role::moving;
+        case BodyType::static_body:
+            return Role::still;
+        case BodyType::kinematic_body:
+            return Role::scripted;
+        default:
+            return Role::moving;
     }
 }
 
 // Loads as an acceleration of q, M^-1 f, with the torque turned along to where the body is going.
-Mat34 external_acceleration(const Vec3& gravity, const Wrench& wrench, const Inertia& inertia, const Mat3& A) {
+Mat34 external_acceleration(const Vec3& gravity, const Wrench& wrench, const Inertia& inertia,
+                            const Mat3& A) {
     Mat34 acceleration = Mat34::Zero();
     acceleration.col(3) = gravity + wrench.force / inertia.mass;
     if (!wrench.torque.isZero(0.0))
-        acceleration.leftCols<3>() = torque_force(A, wrench.torque) * inertia.moments.cwiseInverse().asDiagonal();
+        acceleration.leftCols<3>() =
+            torque_force(A, wrench.torque) * inertia.moments.cwiseInverse().asDiagonal();
     return acceleration;
 }
 
@@ -84,12 +89,13 @@ void AffineMethod::prepare_bodies(const World& world, double dt) {
             body.target = body.predicted = scripted_pose(world, static_cast<int>(i), world.time + dt);
         } else {
             body.predicted = extrapolate_rigidly(body.start, all.rate[i], body.inertia, dt);
-            const Mat34 acceleration =
-                external_acceleration(world.gravity, wrenches_[i], body.inertia, body.predicted.leftCols<3>());
+            const Mat34 acceleration = external_acceleration(world.gravity, wrenches_[i], body.inertia,
+                                                             body.predicted.leftCols<3>());
             if (first_step_)
-                history_[i].acceleration = rigid_acceleration(body.start, all.rate[i], acceleration, body.inertia);
-            body.target = inertial_target(settings_.integrator, dt, first_step_, body.start, all.rate[i], history_[i],
-                                          acceleration);
+                history_[i].acceleration =
+                    rigid_acceleration(body.start, all.rate[i], acceleration, body.inertia);
+            body.target = inertial_target(settings_.integrator, dt, first_step_, body.start, all.rate[i],
+                                          history_[i], acceleration);
         }
     });
 }
@@ -106,7 +112,8 @@ void AffineMethod::solve_free_bodies(StepReport& report) {
             solve = solve_held_body(body.start, body.target, body.inertia, body.rigidity, settings_.rigidity,
                                     bodies_.holds[body.hold].projection);
         else
-            solve = solve_free_body(body.predicted, body.target, body.inertia, body.rigidity, settings_.rigidity);
+            solve =
+                solve_free_body(body.predicted, body.target, body.inertia, body.rigidity, settings_.rigidity);
         q_[i] = solve.q;
     });
     for (std::size_t i = 0; i < count; ++i) {
@@ -130,12 +137,13 @@ void AffineMethod::finish(World& world, double dt) {
             return;
         }
         BodyHistory& history = history_[i];
-        Mat34 rate = finish_rate(settings_.integrator, dt, first_step_, q_[i], body.start, all.rate[i], history);
+        Mat34 rate =
+            finish_rate(settings_.integrator, dt, first_step_, q_[i], body.start, all.rate[i], history);
         if (damp) {
             const double d = settings_.stretch_damping;
             rate += d * (rigid_part_of_rate(q_[i], rate, body.inertia) - rate);
-            history.acceleration +=
-                d * (rigid_acceleration(q_[i], rate, history.acceleration, body.inertia) - history.acceleration);
+            history.acceleration += d * (rigid_acceleration(q_[i], rate, history.acceleration, body.inertia) -
+                                         history.acceleration);
         }
         all.rate[i] = rate;
         all.q[i] = q_[i];

@@ -34,7 +34,7 @@ class AffineMethod final : public Method {
     // Scratch of one step.
     StepBodies bodies_;
     std::vector<Wrench> wrenches_;
-    std::vector<Mat34> q_;          // current iterate
+    std::vector<Mat34> q_;  // current iterate
 };
 
 }  // namespace affine

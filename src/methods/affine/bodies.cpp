@@ -2,7 +2,9 @@
 
 namespace tenon::affine {
 
-Inertia inertia_of(const Bodies& bodies, int body) { return {bodies.second_moments[body], bodies.mass[body]}; }
+Inertia inertia_of(const Bodies& bodies, int body) {
+    return {bodies.second_moments[body], bodies.mass[body]};
+}
 
 void HoldBuilder::fix_row(const Vec12& row) {
     // Gram-Schmidt, twice for round-off; dependent rows add nothing.

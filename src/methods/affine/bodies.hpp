@@ -14,11 +14,11 @@ enum class Role : char { still, scripted, moving };
 struct BodyStep {
     Role role = Role::still;
     Inertia inertia;
-    Mat34 start;                // pose at the start of the step
-    Mat34 target;               // minimiser of the inertial term
-    Mat34 predicted;            // start, moved on rigidly with the present velocity
-    double rigidity = 0.0;      // h_eff^2 x kappa x volume
-    int hold = -1;              // index into StepBodies::holds
+    Mat34 start;            // pose at the start of the step
+    Mat34 target;           // minimiser of the inertial term
+    Mat34 predicted;        // start, moved on rigidly with the present velocity
+    double rigidity = 0.0;  // h_eff^2 x kappa x volume
+    int hold = -1;          // index into StepBodies::holds
 };
 
 // Orthogonal projection onto the increments that fixed coordinates and anchors leave free.
@@ -29,14 +29,14 @@ struct Hold {
 struct StepBodies {
     std::vector<BodyStep> body;
     std::vector<Hold> holds;
-    double potential_scale = 0.0;   // h_eff^2
+    double potential_scale = 0.0;  // h_eff^2
 };
 
 // Rows of a linear condition on one body's increments, orthonormalised into a projection.
 class HoldBuilder {
   public:
     void fix_point(const Vec3& local, const Vec3& direction);  // direction . (J(local) dq) = 0
-    void fix_direction(const Vec3& local);                      // dA local = 0
+    void fix_direction(const Vec3& local);                     // dA local = 0
     void fix_row(const Vec12& row);
     bool empty() const { return count_ == 0; }
     Mat12 projection() const;

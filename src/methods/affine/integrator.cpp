@@ -8,7 +8,9 @@ namespace tenon::affine {
 namespace {
 
 // Twice the axial vector of the skew part: for X = sum_k m_k v_k x_k^T it is the sum of m_k x_k x v_k.
-Vec3 axial(const Mat3& X) { return {X(2, 1) - X(1, 2), X(0, 2) - X(2, 0), X(1, 0) - X(0, 1)}; }
+Vec3 axial(const Mat3& X) {
+    return {X(2, 1) - X(1, 2), X(0, 2) - X(2, 0), X(1, 0) - X(0, 1)};
+}
 
 // Inertia tensor about the centre of mass in the world frame.
 Mat3 inertia_tensor(const Mat3& A, const Inertia& inertia) {
@@ -79,7 +81,8 @@ Mat34 rigid_part_of_rate(const Mat34& q, const Mat34& rate, const Inertia& inert
     return rigid;
 }
 
-Mat34 rigid_acceleration(const Mat34& q, const Mat34& rate, const Mat34& acceleration, const Inertia& inertia) {
+Mat34 rigid_acceleration(const Mat34& q, const Mat34& rate, const Mat34& acceleration,
+                         const Inertia& inertia) {
     // Stresses do no torque, so the torque can be read off any acceleration; then Euler's equation.
     const Mat3 A = q.leftCols<3>();
     const Vec3 w = angular_velocity(q, rate, inertia);

@@ -14,15 +14,15 @@ Integrator integrator_named(const std::string& name);
 
 // Diagonal of a body's mass matrix: one number per column of [a1 a2 a3 t].
 struct Inertia {
-    Vec3 moments = Vec3::Ones();   // integrals of rho x_k^2
+    Vec3 moments = Vec3::Ones();  // integrals of rho x_k^2
     double mass = 1.0;
     double of_column(int column) const { return column < 3 ? moments[column] : mass; }
 };
 
 // State of one body at the two last steps. `older` is unused where `steps` is 0.
 struct BodyHistory {
-    Mat34 older_q, older_rate;     // BDF2
-    Mat34 acceleration;            // Newmark
+    Mat34 older_q, older_rate;  // BDF2
+    Mat34 acceleration;         // Newmark
 };
 
 // The weight h_eff^2 of potentials: h^2, (2h/3)^2 (h^2 in the first step), h^2/4.
@@ -40,7 +40,8 @@ Mat34 finish_rate(Integrator integrator, double h, bool first_step, const Mat34&
 Mat34 rigid_part_of_rate(const Mat34& q, const Mat34& rate, const Inertia& inertia);
 
 // Acceleration of a rigid body with this rate under the torque and force that `acceleration` stands for.
-Mat34 rigid_acceleration(const Mat34& q, const Mat34& rate, const Mat34& acceleration, const Inertia& inertia);
+Mat34 rigid_acceleration(const Mat34& q, const Mat34& rate, const Mat34& acceleration,
+                         const Inertia& inertia);
 
 // Angular velocity of the rigid motion with the same angular momentum.
 Vec3 angular_velocity(const Mat34& q, const Mat34& rate, const Inertia& inertia);

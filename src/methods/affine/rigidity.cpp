@@ -94,6 +94,11 @@ RigidityModel rigidity_model(const std::string& name) {
     return RigidityModel::orthogonality;
 }
 
+Mat3 nearest_rotation(const Mat3& X) {
+    const SignedSvd svd = signed_svd(X);
+    return svd.U * svd.V.transpose();
+}
+
 Mat3 positive_part(const Mat3& symmetric) {
     const Eigen::SelfAdjointEigenSolver<Mat3> eigen(symmetric);
     if (eigen.eigenvalues()(0) >= 0.0) return symmetric;
@@ -112,7 +117,8 @@ double rigidity_energy(RigidityModel model, const Mat3& A) {
             if (det <= 0.0) return 1e300;
             return 2.0 * (A.squaredNorm() - 3.0) - 4.0 * std::log(det);
         }
-        default: return strain(A).squaredNorm();
+        default:
+            return strain(A).squaredNorm();
     }
 }
 
@@ -122,16 +128,21 @@ Mat3 rigidity_gradient(RigidityModel model, const Mat3& A) {
             const SignedSvd svd = signed_svd(A);
             return 8.0 * (A - svd.U * svd.V.transpose());
         }
-        case RigidityModel::neo_hookean: return 4.0 * (A - Mat3(A.inverse().transpose()));
-        default: return 4.0 * A * strain(A);
+        case RigidityModel::neo_hookean:
+            return 4.0 * (A - Mat3(A.inverse().transpose()));
+        default:
+            return 4.0 * A * strain(A);
     }
 }
 
 Mat9 rigidity_hessian(RigidityModel model, const Mat3& A, bool project) {
     switch (model) {
-        case RigidityModel::arap: return arap_hessian(A, project);
-        case RigidityModel::neo_hookean: return neo_hookean_hessian(A, project);
-        default: return orthogonality_hessian(A, project);
+        case RigidityModel::arap:
+            return arap_hessian(A, project);
+        case RigidityModel::neo_hookean:
+            return neo_hookean_hessian(A, project);
+        default:
+            return orthogonality_hessian(A, project);
     }
 }
 

@@ -30,6 +30,9 @@ Mat3 rigidity_gradient(RigidityModel model, const Mat3& A);
 // Hessian over vec(A) by columns; `project` removes its negative eigenvalues.
 Mat9 rigidity_hessian(RigidityModel model, const Mat3& A, bool project);
 
+// The rotation R that maximises tr(R^T X).
+Mat3 nearest_rotation(const Mat3& X);
+
 // The nearest symmetric positive semidefinite matrix.
 Mat3 positive_part(const Mat3& symmetric);
 

@@ -12,8 +12,8 @@ namespace tenon::affine {
 struct Settings {
     Integrator integrator = Integrator::implicit_euler;
     RigidityModel rigidity = RigidityModel::orthogonality;
-    double kappa = 1e11;             // Pa
-    double stretch_damping = 1.0;    // Newmark: part of the strain rate removed per step
+    double kappa = 1e11;           // Pa
+    double stretch_damping = 1.0;  // Newmark: part of the strain rate removed per step
 };
 
 std::vector<ParamInfo> parameter_list();
