@@ -1,10 +1,13 @@
 // Built-in scenes of the affine family.
-#include "tenon/builtin.hpp"
+#include "scene/builtin/affine_scene_families.hpp"
 
 namespace tenon {
 
 std::vector<BuiltinScene> affine_scenes() {
-    return {};
+    std::vector<BuiltinScene> scenes;
+    for (auto family : {affine_free_scenes})
+        for (BuiltinScene& scene : family()) scenes.push_back(std::move(scene));
+    return scenes;
 }
 
 }  // namespace tenon

@@ -1,0 +1,12 @@
+// The groups of scenes that make up the affine family, one file each.
+#pragma once
+
+#include <vector>
+
+#include "tenon/builtin.hpp"
+
+namespace tenon {
+
+std::vector<BuiltinScene> affine_free_scenes();
+
+}  // namespace tenon
