@@ -156,52 +156,53 @@ Mesh without_unused(const Mesh& mesh) {
     return renumbered(mesh, target, std::move(vertices));
 }
 
-// Cells of a grid as wide as the tolerance, each with the representatives inside it.
+// A hashed grid of the vertices kept so far. Its cells are several tolerances wide, so that few points lie near a wall.
 class PointGrid {
   public:
-    explicit PointGrid(double tolerance) : tolerance_(tolerance) {}
+    PointGrid(double tolerance, std::size_t expected) : tolerance_(tolerance), width_(8.0 * tolerance) {
+        cells_.reserve(expected);
+    }
 
-    // The first earlier point within the tolerance, or -1 after adding this one.
+    // The first kept point within the tolerance, or -1 after noting this one as the next to be kept.
     int find_or_add(const Vec3& point, const std::vector<Vec3>& kept) {
-        int best = -1;
-        const auto look = [&](std::uint64_t cell) {
-            const auto [first, last] = cells_.equal_range(cell);
-            for (auto it = first; it != last; ++it) {
-                const double gap = (kept[it->second] - point).norm();
-                if (gap <= tolerance_ && (best < 0 || it->second < best)) best = it->second;
-            }
-        };
-        if (tolerance_ == 0.0) {
-            look(exact_cell(point));
-        } else {
-            for (int k = 0; k < 27; ++k) look(cell(point, k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1));
+        Vec3 lo = point, hi = point;
+        if (tolerance_ > 0.0) {
+            lo = ((point.array() - tolerance_) / width_).floor();
+            hi = ((point.array() + tolerance_) / width_).floor();
         }
-        if (best < 0)
-            cells_.emplace(tolerance_ == 0.0 ? exact_cell(point) : cell(point, 0, 0, 0),
-                           static_cast<int>(kept.size()));
+        int best = -1;
+        for (int corner = 0; corner < 8; ++corner) {
+            bool repeated = false;
+            Vec3 cell = lo;
+            for (int k = 0; k < 3; ++k) {
+                if (!(corner >> k & 1)) continue;
+                repeated = repeated || hi[k] == lo[k];
+                cell[k] = hi[k];
+            }
+            if (!repeated) look(key(cell), point, kept, best);
+        }
+        const Vec3 home = tolerance_ > 0.0 ? Vec3((point / width_).array().floor()) : point;
+        if (best < 0) cells_.emplace(key(home), static_cast<int>(kept.size()));
         return best;
     }
 
   private:
-    static std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
-        h ^= value + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
-        h *= 0xff51afd7ed558ccdULL;
-        return h ^ (h >> 33);
-    }
-    static std::uint64_t exact_cell(const Vec3& p) {
-        std::uint64_t h = 0;
-        for (int k = 0; k < 3; ++k) h = mix(h, std::hash<double>{}(p[k] == 0.0 ? 0.0 : p[k]));
+    static std::uint64_t key(const Vec3& cell) {
+        std::uint64_t h = 0x2545f4914f6cdd1dULL;
+        for (int k = 0; k < 3; ++k) {
+            h = (h ^ std::hash<double>{}(cell[k] + 0.0)) * 0xff51afd7ed558ccdULL;  // + 0: no negative zero
+            h ^= h >> 32;
+        }
         return h;
     }
-    std::uint64_t cell(const Vec3& p, int dx, int dy, int dz) const {
-        const int d[3] = {dx, dy, dz};
-        std::uint64_t h = 0;
-        for (int k = 0; k < 3; ++k)
-            h = mix(h, std::hash<double>{}(std::floor(p[k] / tolerance_) + d[k] + 0.0));
-        return h;
+    void look(std::uint64_t cell, const Vec3& point, const std::vector<Vec3>& kept, int& best) const {
+        const auto [first, last] = cells_.equal_range(cell);
+        for (auto it = first; it != last; ++it)
+            if ((kept[it->second] - point).norm() <= tolerance_ && (best < 0 || it->second < best))
+                best = it->second;
     }
 
-    double tolerance_;
+    double tolerance_, width_;
     std::unordered_multimap<std::uint64_t, int> cells_;
 };
 
@@ -228,6 +229,58 @@ Neighbours neighbours_of(const Mesh& mesh) {
         }
     });
     return n;
+}
+
+// Gives triangles joined by edges one patch number, and says which ones to flip so that neighbours agree.
+bool agree_within_patches(const Neighbours& n, std::vector<int>& patch, std::vector<char>& flipped) {
+    patch.assign(n.other.size(), -1);
+    flipped.assign(n.other.size(), 0);
+    std::vector<int> queue;
+    int patches = 0;
+    for (std::size_t seed = 0; seed < n.other.size(); ++seed) {
+        if (patch[seed] >= 0) continue;
+        patch[seed] = patches;
+        queue.assign(1, static_cast<int>(seed));
+        while (!queue.empty()) {
+            const int t = queue.back();
+            queue.pop_back();
+            for (int k = 0; k < 3; ++k) {
+                const int u = n.other[t][k];
+                if (u < 0) continue;
+                const char wanted = n.agrees[t][k] ? flipped[t] : !flipped[t];
+                if (patch[u] < 0) {
+                    patch[u] = patches;
+                    flipped[u] = wanted;
+                    queue.push_back(u);
+                } else if (flipped[u] != wanted) {
+                    return false;
+                }
+            }
+        }
+        ++patches;
+    }
+    return true;
+}
+
+// Turns closed patches of negative volume inside out.
+void face_outward(Mesh& mesh, const Neighbours& n, const std::vector<int>& patch) {
+    const std::size_t patches = patch.empty() ? 0 : *std::max_element(patch.begin(), patch.end()) + 1;
+    std::vector<double> volume(patches, 0.0);
+    std::vector<char> open(patches, 0);
+    std::vector<int> first(patches, -1);  // volumes are measured from a vertex of the patch
+    for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+        const Triangle& corner = mesh.triangles[t];
+        const int p = patch[t];
+        if (first[p] < 0) first[p] = corner[0];
+        const Vec3& origin = mesh.vertices[first[p]];
+        const Vec3 a = mesh.vertices[corner[0]] - origin, b = mesh.vertices[corner[1]] - origin,
+                   c = mesh.vertices[corner[2]] - origin;
+        volume[p] += a.dot(b.cross(c));
+        for (int k = 0; k < 3; ++k)
+            if (n.other[t][k] < 0) open[p] = 1;
+    }
+    for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+        if (!open[patch[t]] && volume[patch[t]] < 0.0) std::swap(mesh.triangles[t][1], mesh.triangles[t][2]);
 }
 
 // Each edge must bend the right way: the neighbour's far corner lies below the triangle's plane.
@@ -308,7 +361,7 @@ bool is_closed_cycle(const Mesh& mesh) {
 }
 
 Mesh weld(const Mesh& mesh, double tolerance) {
-    PointGrid grid(std::max(0.0, tolerance));
+    PointGrid grid(std::max(0.0, tolerance), mesh.vertices.size());
     std::vector<Vec3> kept;
     std::vector<int> target(mesh.vertices.size());
     for (std::size_t v = 0; v < mesh.vertices.size(); ++v) {
@@ -321,54 +374,12 @@ Mesh weld(const Mesh& mesh, double tolerance) {
 
 bool orient(Mesh& mesh) {
     const Neighbours n = neighbours_of(mesh);
-    std::vector<int> patch(mesh.triangles.size(), -1);
-    std::vector<char> flipped(mesh.triangles.size(), 0);
-    bool orientable = true;
-    int patches = 0;
-    std::vector<int> queue;
-    for (std::size_t seed = 0; seed < mesh.triangles.size(); ++seed) {
-        if (patch[seed] >= 0) continue;
-        patch[seed] = patches;
-        queue.assign(1, static_cast<int>(seed));
-        while (!queue.empty()) {
-            const int t = queue.back();
-            queue.pop_back();
-            for (int k = 0; k < 3; ++k) {
-                const int u = n.other[t][k];
-                if (u < 0) continue;
-                const char wanted = n.agrees[t][k] ? flipped[t] : !flipped[t];
-                if (patch[u] < 0) {
-                    patch[u] = patches;
-                    flipped[u] = wanted;
-                    queue.push_back(u);
-                } else if (flipped[u] != wanted) {
-                    orientable = false;
-                }
-            }
-        }
-        ++patches;
-    }
-    if (!orientable) return false;
+    std::vector<int> patch;
+    std::vector<char> flipped;
+    if (!agree_within_patches(n, patch, flipped)) return false;
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
         if (flipped[t]) std::swap(mesh.triangles[t][1], mesh.triangles[t][2]);
-
-    std::vector<double> volume(patches, 0.0);
-    std::vector<char> open(patches, 0);
-    std::vector<Vec3> origin(patches, Vec3::Zero());
-    std::vector<char> seen(patches, 0);
-    for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
-        const Triangle& corner = mesh.triangles[t];
-        const int p = patch[t];
-        if (!seen[p]) origin[p] = mesh.vertices[corner[0]];
-        seen[p] = 1;
-        const Vec3 a = mesh.vertices[corner[0]] - origin[p], b = mesh.vertices[corner[1]] - origin[p],
-                   c = mesh.vertices[corner[2]] - origin[p];
-        volume[p] += a.dot(b.cross(c));
-        for (int k = 0; k < 3; ++k)
-            if (n.other[t][k] < 0) open[p] = 1;
-    }
-    for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
-        if (!open[patch[t]] && volume[patch[t]] < 0.0) std::swap(mesh.triangles[t][1], mesh.triangles[t][2]);
+    face_outward(mesh, n, patch);
     return true;
 }
 
