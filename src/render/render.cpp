@@ -1,0 +1,171 @@
+#include "render/render.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "math/parallel.hpp"
+#include "render/marks.hpp"
+#include "render/shade.hpp"
+
+namespace tenon::render {
+namespace {
+
+constexpr float coarse_below_samples = 3.0f;   // radius on screen under which a body is drawn as its box
+constexpr int coarse_above_triangles = 24;
+const Vec3f force_color = linear_from_srgb({0.86, 0.16, 0.12});
+
+// All vertices of a frame in world space, and the draw list over them.
+struct Placed {
+    std::vector<std::vector<Vec3f>> vertices;      // one per body, then one per elastic solid
+    std::vector<std::vector<Vec3f>> normals;       // elastic solids only
+    std::vector<std::vector<Vec3f>> colors;
+    DrawList list;
+};
+
+Projection projection_of(const Stage& stage, const RenderOptions& options) {
+    Projection view;
+    view.axes = stage.camera.axes().cast<float>();
+    view.eye = stage.camera.eye.cast<float>();
+    view.width = options.width * options.samples;
+    view.height = options.height * options.samples;
+    view.scale = static_cast<float>(0.5 * std::min(view.width, view.height) /
+                                    std::tan(0.5 * stage.camera.fov * M_PI / 180));
+    view.near = static_cast<float>(std::max(1e-4 * stage.radius, 1e-7));
+    return view;
+}
+
+const DrawMesh& level_of_detail(const Model& model, const DrawBody& body, const Mat34& q, const Projection& view) {
+    const DrawMesh& fine = model.meshes[body.mesh];
+    if (static_cast<int>(fine.triangles.size()) <= coarse_above_triangles) return fine;
+    const Vec3f center = transform(q, fine.center.cast<double>()).cast<float>();
+    const float distance = view.to_view(center).z();
+    return distance > 0 && fine.radius * view.scale / distance < coarse_below_samples ? model.coarse[body.mesh] : fine;
+}
+
+void place_bodies(const Model& model, const run::Frame& frame, const Projection& view, Placed& placed) {
+    const std::size_t count = std::min(model.bodies.size(), frame.q.size());
+    std::vector<const DrawMesh*> mesh(count, nullptr);
+    parallel_for(count, 64, [&](std::size_t i) {
+        if (model.bodies[i].mesh < 0) return;
+        mesh[i] = &level_of_detail(model, model.bodies[i], frame.q[i], view);
+        const Eigen::Matrix3f turn = frame.q[i].leftCols<3>().cast<float>();
+        const Vec3f shift = frame.q[i].col(3).cast<float>();
+        placed.vertices[i].resize(mesh[i]->vertices.size());
+        for (std::size_t v = 0; v < placed.vertices[i].size(); ++v)
+            placed.vertices[i][v] = turn * mesh[i]->vertices[v] + shift;
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!mesh[i] || mesh[i]->triangles.empty()) continue;
+        placed.list.batches.push_back({placed.vertices[i].data(), mesh[i]->triangles.data(), placed.vertices[i].size(),
+                                       mesh[i]->triangles.size(), 0, mesh[i]->closed});
+        placed.list.surfaces.push_back({model.bodies[i].color, mesh[i]->corner_normals.data(),
+                                        frame.q[i].leftCols<3>().cast<float>(), nullptr, !model.bodies[i].moves});
+    }
+}
+
+// Zero keeps the body's colour; whole numbers from one up pick palette colours, parts of one mix towards blue.
+Vec3f state_color(const Vec3f& base, float state) {
+    if (!(state > 0)) return base;
+    if (state >= 1) return palette(static_cast<int>(state));
+    return base + state * (palette(1) - base);
+}
+
+void place_elastic(const Model& model, const run::Frame& frame, const RenderOptions& options, Placed& placed) {
+    for (std::size_t e = 0; e < std::min(model.elastic.size(), frame.x.size()); ++e) {
+        const DrawElastic& solid = model.elastic[e];
+        if (solid.triangles.empty()) continue;
+        std::vector<Vec3f>& vertices = placed.vertices[model.bodies.size() + e];
+        vertices = drawn_vertices(solid, frame.x[e]);
+        placed.normals[e] = corner_normals(vertices, solid.triangles);
+        const bool by_state = options.element_state && e < frame.element_state.size() && !frame.element_state[e].empty();
+        if (by_state)
+            for (int tet : solid.triangle_tet)
+                placed.colors[e].push_back(tet < 0 ? solid.color : state_color(solid.color, frame.element_state[e][tet]));
+        placed.list.batches.push_back({vertices.data(), solid.triangles.data(), vertices.size(), solid.triangles.size(),
+                                       0, false});
+        placed.list.surfaces.push_back({solid.color, placed.normals[e].data(), Eigen::Matrix3f::Identity(),
+                                        by_state ? placed.colors[e].data() : nullptr, false});
+    }
+}
+
+void number_triangles(DrawList& list) {
+    std::size_t next = 0;
+    for (Batch& batch : list.batches) {
+        batch.first_id = next;
+        next += batch.triangle_count;
+    }
+}
+
+// Contact forces as arrows from the contact point, on the second body.
+DrawMesh force_arrows(const run::Frame& frame, const Stage& stage) {
+    DrawMesh arrows;
+    const double thickness = 0.006 * stage.radius;
+    for (const Contact& contact : frame.contacts) {
+        const Vec3 arrow = stage.force_scale * contact.force;
+        if (!(arrow.norm() > 0.01 * stage.radius)) continue;
+        add_arrow(contact.point.cast<float>(), (contact.point + arrow).cast<float>(), static_cast<float>(thickness), arrows);
+    }
+    arrows.corner_normals = corner_normals(arrows.vertices, arrows.triangles);
+    return arrows;
+}
+
+// The tenth largest part of the contact forces is drawn a seventh of the scene long.
+double suitable_force_scale(const std::vector<run::Frame>& frames, double radius) {
+    std::vector<double> sizes;
+    for (const run::Frame& frame : frames)
+        for (const Contact& contact : frame.contacts)
+            if (contact.force.norm() > 0) sizes.push_back(contact.force.norm());
+    if (sizes.empty()) return 0.0;
+    const std::size_t place = sizes.size() - 1 - sizes.size() / 10;
+    std::nth_element(sizes.begin(), sizes.begin() + place, sizes.end());
+    return radius / 3.5 / sizes[place];
+}
+
+}  // namespace
+
+Stage make_stage(const Model& model, const std::vector<run::Frame>& frames, const RenderOptions& options,
+                 const CameraWish& wish) {
+    Stage stage;
+    const std::vector<Vec3> points = points_of_interest(model, frames);
+    CameraWish complete = wish;
+    for (const auto& [name, value] : model.camera) complete.hints.emplace(name, value);   // the user's own win
+    stage.camera = fit_camera(points, model.up, static_cast<double>(options.width) / options.height, complete);
+    Box3 box;
+    for (const Vec3& point : points) box.add(point);
+    if (box.empty()) box.add(Vec3::Zero());
+    stage.focus = box.center();
+    stage.radius = std::max(0.5 * box.diagonal(), 1e-6);
+    stage.ground_height = std::min(model.up.dot(box.lo), model.up.dot(box.hi));
+    stage.force_scale = options.force_scale > 0 ? options.force_scale : suitable_force_scale(frames, stage.radius);
+    return stage;
+}
+
+Image render_frame(const Model& model, const run::Frame& frame, const Stage& stage, const RenderOptions& options) {
+    const Projection view = projection_of(stage, options);
+    Placed placed;
+    placed.vertices.resize(model.bodies.size() + model.elastic.size());
+    placed.normals.resize(model.elastic.size());
+    placed.colors.resize(model.elastic.size());
+    place_bodies(model, frame, view, placed);
+    place_elastic(model, frame, options, placed);
+    number_triangles(placed.list);
+
+    DrawMesh arrows;
+    DrawList overlay;
+    if (options.forces) {
+        arrows = force_arrows(frame, stage);
+        overlay.batches.push_back({arrows.vertices.data(), arrows.triangles.data(), arrows.vertices.size(),
+                                   arrows.triangles.size(), 0, false});
+        overlay.surfaces.push_back({force_color, arrows.corner_normals.data(), Eigen::Matrix3f::Identity(), nullptr,
+                                    false});
+    }
+    Lighting lighting;
+    lighting.up = model.up.cast<float>();
+    lighting.focus = stage.focus.cast<float>();
+    lighting.radius = static_cast<float>(stage.radius);
+    lighting.ground = options.ground;
+    lighting.ground_height = static_cast<float>(stage.ground_height);
+    return shade(placed.list, overlay, view, lighting, options.samples);
+}
+
+}  // namespace tenon::render
