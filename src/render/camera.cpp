@@ -39,7 +39,8 @@ void enclose(Camera& camera, const std::vector<Vec3>& points, double tan_x, doub
     const Vec3 forward = axes.row(2).transpose();
     camera.eye = axes.transpose() * eye;
     double depth = 0;
-    for (const Vec3& point : points) depth += forward.dot(point - camera.eye) / static_cast<double>(points.size());
+    for (const Vec3& point : points)
+        depth += forward.dot(point - camera.eye) / static_cast<double>(points.size());
     camera.target = camera.eye + std::max(depth, 1e-9) * forward;
 }
 
@@ -48,7 +49,7 @@ void enclose(Camera& camera, const std::vector<Vec3>& points, double tan_x, doub
 Mat3 Camera::axes() const {
     const Vec3 forward = (target - eye).normalized();
     Vec3 right = forward.cross(up);
-    if (right.norm() < 1e-6) right = forward.unitOrthogonal();   // straight down or up
+    if (right.norm() < 1e-6) right = forward.unitOrthogonal();  // straight down or up
     right.normalize();
     Mat3 rows;
     rows.row(0) = right.transpose();
@@ -72,14 +73,16 @@ Camera fit_camera(const std::vector<Vec3>& points, const Vec3& up, double aspect
     if (target) camera.target = Vec3((*target)[0], (*target)[1], (*target)[2]);
     if (eye) {
         camera.eye = Vec3((*eye)[0], (*eye)[1], (*eye)[2]);
-        if ((camera.eye - camera.target).norm() < 1e-12) camera.target = camera.eye - view_direction(up, wish);
+        if ((camera.eye - camera.target).norm() < 1e-12)
+            camera.target = camera.eye - view_direction(up, wish);
         return camera;
     }
     const double half = std::tan(0.5 * camera.fov * degree) * (1 - 2 * wish.margin);
     const double tan_x = half * std::max(aspect, 1.0), tan_y = half * std::max(1.0 / aspect, 1.0);
     std::vector<Vec3> wanted = points;
-    if (wanted.empty() || box.diagonal() < 1e-12)   // a single point: show a metre around it
-        for (int k = 0; k < 8; ++k) wanted.push_back(box.center() + 0.5 * Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1));
+    if (wanted.empty() || box.diagonal() < 1e-12)  // a single point: show a metre around it
+        for (int k = 0; k < 8; ++k)
+            wanted.push_back(box.center() + 0.5 * Vec3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1));
     if (target) {
         // keep the target in the middle: mirror the points about it
         const std::size_t count = wanted.size();

@@ -10,18 +10,18 @@ namespace {
 
 constexpr int few_bodies = 10;
 constexpr std::array<std::array<double, 3>, 12> palette_srgb = {{
-    {0.878, 0.478, 0.247},   // orange
-    {0.263, 0.522, 0.741},   // blue
-    {0.443, 0.659, 0.369},   // green
-    {0.820, 0.337, 0.345},   // red
-    {0.925, 0.725, 0.310},   // yellow
-    {0.545, 0.455, 0.706},   // violet
-    {0.325, 0.675, 0.663},   // teal
-    {0.855, 0.545, 0.659},   // rose
-    {0.627, 0.475, 0.365},   // brown
-    {0.475, 0.580, 0.780},   // light blue
-    {0.690, 0.733, 0.329},   // olive
-    {0.576, 0.376, 0.506},   // plum
+    {0.878, 0.478, 0.247},  // orange
+    {0.263, 0.522, 0.741},  // blue
+    {0.443, 0.659, 0.369},  // green
+    {0.820, 0.337, 0.345},  // red
+    {0.925, 0.725, 0.310},  // yellow
+    {0.545, 0.455, 0.706},  // violet
+    {0.325, 0.675, 0.663},  // teal
+    {0.855, 0.545, 0.659},  // rose
+    {0.627, 0.475, 0.365},  // brown
+    {0.475, 0.580, 0.780},  // light blue
+    {0.690, 0.733, 0.329},  // olive
+    {0.576, 0.376, 0.506},  // plum
 }};
 
 // A repeatable number in [-1, 1] for a body.
@@ -56,7 +56,8 @@ Vec3f palette(int index) {
 }
 
 std::vector<Vec3f> choose_colors(const std::vector<ColorKey>& bodies) {
-    const auto moving = std::count_if(bodies.begin(), bodies.end(), [](const ColorKey& b) { return b.moves; });
+    const auto moving =
+        std::count_if(bodies.begin(), bodies.end(), [](const ColorKey& b) { return b.moves; });
     const bool one_each = moving <= few_bodies;
     std::map<int, int> color_of_shape;
     int next = 0;
@@ -66,7 +67,8 @@ std::vector<Vec3f> choose_colors(const std::vector<ColorKey>& bodies) {
         if (body.given[0] >= 0) {
             colors[i] = linear_from_srgb(body.given);
         } else if (!body.moves) {
-            colors[i] = body.scripted ? linear_from_srgb({0.62, 0.66, 0.72}) : linear_from_srgb({0.80, 0.79, 0.77});
+            colors[i] =
+                body.scripted ? linear_from_srgb({0.62, 0.66, 0.72}) : linear_from_srgb({0.80, 0.79, 0.77});
         } else if (one_each) {
             colors[i] = palette(next++);
         } else {

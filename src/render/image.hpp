@@ -12,14 +12,14 @@ using Pixel = std::array<std::uint8_t, 3>;
 
 struct Image {
     int width = 0, height = 0;
-    std::vector<Pixel> pixels;   // rows from the top
+    std::vector<Pixel> pixels;  // rows from the top
 
     Image() = default;
     Image(int width, int height, Pixel fill = {255, 255, 255});
 
     Pixel& at(int x, int y) { return pixels[static_cast<std::size_t>(y) * width + x]; }
     const Pixel& at(int x, int y) const { return pixels[static_cast<std::size_t>(y) * width + x]; }
-    void paste(const Image& other, int x, int y);   // parts outside are cut off
+    void paste(const Image& other, int x, int y);  // parts outside are cut off
 };
 
 std::vector<std::uint8_t> encode_png(const Image& image);

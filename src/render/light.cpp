@@ -12,8 +12,8 @@ constexpr int shadow_map_size = 2048;
 constexpr int search_taps = 8;
 constexpr int filter_taps = 12;
 constexpr int occlusion_taps = 8;
-constexpr float light_width = 0.14f;         // of the light, as seen from the ground: tangent of its half angle
-constexpr float widest_penumbra = 0.05f;     // of the scene's radius
+constexpr float light_width = 0.14f;      // of the light, as seen from the ground: tangent of its half angle
+constexpr float widest_penumbra = 0.05f;  // of the scene's radius
 
 // Order in which a 4x4 block is visited, so that neighbours get very different turns.
 constexpr int bayer[4][4] = {{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}};
@@ -30,7 +30,8 @@ Eigen::Vector2f TapPattern::disk(int tap, int taps) const {
     struct Table {
         std::array<Eigen::Vector2f, 16> direction;
         Table() {
-            for (int k = 0; k < 16; ++k) direction[k] = {std::cos(2.39996323f * k), std::sin(2.39996323f * k)};
+            for (int k = 0; k < 16; ++k)
+                direction[k] = {std::cos(2.39996323f * k), std::sin(2.39996323f * k)};
         }
     };
     static const Table table;
@@ -39,7 +40,8 @@ Eigen::Vector2f TapPattern::disk(int tap, int taps) const {
     return {r * (cosine * d.x() - sine * d.y()), r * (sine * d.x() + cosine * d.y())};
 }
 
-ShadowMap::ShadowMap(const std::vector<Batch>& batches, const Vec3f& to_light, const Vec3f& focus, float radius)
+ShadowMap::ShadowMap(const std::vector<Batch>& batches, const Vec3f& to_light, const Vec3f& focus,
+                     float radius)
     : to_light_(to_light) {
     const Vec3f side = to_light.unitOrthogonal();
     view_.axes.row(0) = side.transpose();
@@ -85,13 +87,14 @@ float ShadowMap::light_at(const Vec3f& point, const Vec3f& normal, const TapPatt
         const Eigen::Vector2f offset = width * pattern.disk(k, filter_taps);
         float found;
         // a wide filter on a slanted face would shadow itself: allow for its slope
-        lit += !blocker(at.x() + offset.x(), at.y() + offset.y(), depth - 0.35f * offset.norm() * texel, found);
+        lit +=
+            !blocker(at.x() + offset.x(), at.y() + offset.y(), depth - 0.35f * offset.norm() * texel, found);
     }
     return static_cast<float>(lit) / static_cast<float>(filter_taps);
 }
 
-float ambient_occlusion(const Visibility& seen, const Projection& view, const Vec3f& point, const Vec3f& normal,
-                        float radius, const TapPattern& pattern) {
+float ambient_occlusion(const Visibility& seen, const Projection& view, const Vec3f& point,
+                        const Vec3f& normal, float radius, const TapPattern& pattern) {
     const Vec3f u = normal.unitOrthogonal(), w = normal.cross(u);
     const Vec3f origin = point + 0.02f * radius * normal;
     float occluded = 0;
@@ -100,13 +103,14 @@ float ambient_occlusion(const Visibility& seen, const Projection& view, const Ve
         const Eigen::Vector2f d = pattern.disk(k, occlusion_taps);
         const float rise = std::sqrt(std::max(0.0f, 1.0f - d.squaredNorm()));
         const float part = (static_cast<float>((k * 5) % occlusion_taps) + 1.0f) / occlusion_taps;
-        const Vec3f tap = view.to_view(origin + radius * part * part * (d.x() * u + d.y() * w + rise * normal));
+        const Vec3f tap =
+            view.to_view(origin + radius * part * part * (d.x() * u + d.y() * w + rise * normal));
         if (tap.z() < view.near) continue;
         const Vec3f at = view.view_to_sample(tap);
         if (at.x() < 0 || at.y() < 0 || at.x() >= view.width || at.y() >= view.height) continue;
         const float key = seen.depth[seen.index(static_cast<int>(at.x()), static_cast<int>(at.y()))];
         if (key <= 0) continue;
-        const float gap = tap.z() - 1.0f / key;   // positive: something is in front of the tap
+        const float gap = tap.z() - 1.0f / key;  // positive: something is in front of the tap
         if (gap > 0.01f * radius) occluded += gap < radius ? 1.0f : radius / gap * radius / gap;
     }
     return 1.0f - occluded / occlusion_taps;

@@ -8,7 +8,7 @@ namespace tenon::render {
 // Points of a disk (Vogel's spiral), turned by a pattern that repeats every 4x4 samples: a 4x4 blur then removes
 // the noise completely.
 struct TapPattern {
-    float cosine, sine;   // of this sample's turn
+    float cosine, sine;  // of this sample's turn
     TapPattern(int x, int y);
     Eigen::Vector2f disk(int tap, int taps) const;
 };
@@ -30,7 +30,7 @@ class ShadowMap {
 };
 
 // 1: open to the sky. `radius` is how far occluders count.
-float ambient_occlusion(const Visibility& seen, const Projection& view, const Vec3f& point, const Vec3f& normal,
-                        float radius, const TapPattern& pattern);
+float ambient_occlusion(const Visibility& seen, const Projection& view, const Vec3f& point,
+                        const Vec3f& normal, float radius, const TapPattern& pattern);
 
 }  // namespace tenon::render

@@ -9,11 +9,12 @@ namespace {
 
 // Rings of `sides` vertices around a straight axis, closed by a point at each end.
 struct Ring {
-    float along;    // distance from `from`
+    float along;  // distance from `from`
     float radius;
 };
 
-void add_turned(const Vec3f& from, const Vec3f& direction, const std::vector<Ring>& rings, int sides, DrawMesh& out) {
+void add_turned(const Vec3f& from, const Vec3f& direction, const std::vector<Ring>& rings, int sides,
+                DrawMesh& out) {
     const Vec3f u = direction.unitOrthogonal();
     const Vec3f w = direction.cross(u);
     const int first = static_cast<int>(out.vertices.size());
@@ -61,7 +62,8 @@ void add_arrow(const Vec3f& from, const Vec3f& to, float radius, DrawMesh& out) 
     const float head = std::min(6 * radius, 0.6f * length), body = length - head;
     const float head_radius = std::min(2.6f * radius, 0.45f * head);
     const float shaft = std::min(radius, 0.5f * head_radius);
-    add_turned(from, (to - from) / length, {{0, 0}, {0, shaft}, {body, shaft}, {body, head_radius}, {length, 0}}, 12, out);
+    add_turned(from, (to - from) / length,
+               {{0, 0}, {0, shaft}, {body, shaft}, {body, head_radius}, {length, 0}}, 12, out);
 }
 
 }  // namespace tenon::render

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "render/marks.hpp"
-#include "tenon/scene_io.hpp"
+#include "render/scene_hints.hpp"
 
 namespace tenon::render {
 namespace {
@@ -25,7 +25,8 @@ void add_wires_and_points(const Mesh& mesh, DrawMesh& out) {
     if (mesh.edges.empty() && mesh.points.empty()) return;
     const float radius = static_cast<float>(std::max(0.006 * box_of(mesh).diagonal(), 1e-4));
     for (const Edge& edge : mesh.edges)
-        add_capsule(mesh.vertices[edge[0]].cast<float>(), mesh.vertices[edge[1]].cast<float>(), radius, prism_sides, out);
+        add_capsule(mesh.vertices[edge[0]].cast<float>(), mesh.vertices[edge[1]].cast<float>(), radius,
+                    prism_sides, out);
     for (int point : mesh.points) add_ball(mesh.vertices[point].cast<float>(), 2 * radius, out);
 }
 
@@ -86,7 +87,8 @@ DrawElastic draw_elastic(const Elastic& solid) {
         drawn.triangles = solid.embedded.triangles;
         drawn.embedded_tet = solid.embedded_tet;
         drawn.embedded_weight = solid.embedded_weight;
-        for (const Triangle& triangle : drawn.triangles) drawn.triangle_tet.push_back(solid.embedded_tet[triangle[0]]);
+        for (const Triangle& triangle : drawn.triangles)
+            drawn.triangle_tet.push_back(solid.embedded_tet[triangle[0]]);
     } else {
         drawn.triangles = solid.surface;
         drawn.triangle_tet = tets_of_surface(solid.surface, solid.tets);
@@ -100,14 +102,14 @@ void color_all(Model& model, const std::vector<ColorKey>& keys, std::size_t body
     for (std::size_t i = body_count; i < keys.size(); ++i) model.elastic[i - body_count].color = colors[i];
 }
 
-void frame_of_reference(Model& model, const Scene& scene) {
-    model.up = scene.up == "z" ? Vec3::UnitZ() : Vec3::UnitY();
-    model.camera = scene.camera;
+Vec3 up_axis(const std::string& name) {
+    return name == "z" ? Vec3::UnitZ() : Vec3::UnitY();
 }
 
 }  // namespace
 
-std::vector<Vec3f> corner_normals(const std::vector<Vec3f>& vertices, const std::vector<Triangle>& triangles) {
+std::vector<Vec3f> corner_normals(const std::vector<Vec3f>& vertices,
+                                  const std::vector<Triangle>& triangles) {
     // area-weighted face normals; those of zero area stay zero
     std::vector<Vec3f> face(triangles.size());
     for (std::size_t t = 0; t < triangles.size(); ++t) {
@@ -169,7 +171,8 @@ std::vector<Vec3f> drawn_vertices(const DrawElastic& elastic, const std::vector<
 
 Model model_of(const World& world, const Scene& scene) {
     Model model;
-    frame_of_reference(model, scene);
+    model.up = up_axis(scene.up);
+    model.camera = scene.camera;
     for (const auto& shape : world.shapes) add_shape(model, shape->mesh, shape->closed);
     std::vector<ColorKey> keys;
     for (int i = 0; i < world.bodies.size(); ++i) {
@@ -188,7 +191,9 @@ Model model_of(const World& world, const Scene& scene) {
 
 Model model_of(const run::RunReader& reader) {
     Model model;
-    frame_of_reference(model, parse_scene(reader.scene_json(), reader.file(), ""));
+    const SceneHints hints = scene_hints(reader.scene_json());
+    model.up = up_axis(hints.up);
+    model.camera = hints.camera;
     for (const run::ShapeData& shape : reader.shapes()) add_shape(model, shape.mesh, shape.closed);
     std::vector<ColorKey> keys;
     for (const run::BodyInfo& body : reader.bodies()) {
@@ -198,7 +203,8 @@ Model model_of(const run::RunReader& reader) {
     }
     for (std::size_t e = 0; e < reader.elastic().size(); ++e) {
         model.elastic.push_back(draw_elastic(reader.elastic()[e]));
-        keys.push_back({static_cast<int>(reader.shapes().size() + e), true, false, reader.elastic()[e].color});
+        keys.push_back(
+            {static_cast<int>(reader.shapes().size() + e), true, false, reader.elastic()[e].color});
     }
     color_all(model, keys, model.bodies.size());
     return model;
@@ -220,13 +226,12 @@ Box3 placed(const Box3& box, const Mat34& q) {
     return world;
 }
 
-// Leaves out one in fifty of the boxes at each end of each axis when there are many: flying debris.
+// The box of everything; but where few of many bodies would more than double it along an axis (flying debris), one
+// in fifty is left out at each end.
 Box3 usual_extent(const std::vector<Box3>& boxes) {
-    Box3 extent;
-    if (boxes.size() < many_bodies) {
-        for (const Box3& box : boxes) extent.add(box);
-        return extent;
-    }
+    Box3 whole, extent;
+    for (const Box3& box : boxes) whole.add(box);
+    if (boxes.size() < many_bodies) return whole;
     const std::size_t cut = boxes.size() / 50;
     std::vector<double> values(boxes.size());
     for (int axis = 0; axis < 3; ++axis) {
@@ -236,6 +241,10 @@ Box3 usual_extent(const std::vector<Box3>& boxes) {
         for (std::size_t i = 0; i < boxes.size(); ++i) values[i] = boxes[i].hi[axis];
         std::nth_element(values.begin(), values.end() - 1 - cut, values.end());
         extent.hi[axis] = values[values.size() - 1 - cut];
+        if (whole.size()[axis] < 2 * extent.size()[axis] || whole.size()[axis] < 0.5 * whole.diagonal()) {
+            extent.lo[axis] = whole.lo[axis];
+            extent.hi[axis] = whole.hi[axis];
+        }
     }
     return extent;
 }
@@ -247,7 +256,8 @@ std::vector<Vec3> points_of_interest(const Model& model, const std::vector<run::
     for (const run::Frame& frame : frames) {
         for (std::size_t i = 0; i < model.bodies.size(); ++i) {
             const DrawBody& body = model.bodies[i];
-            if (body.mesh >= 0) (body.moves ? moving : still).push_back(placed(model.boxes[body.mesh], frame.q[i]));
+            if (body.mesh >= 0)
+                (body.moves ? moving : still).push_back(placed(model.boxes[body.mesh], frame.q[i]));
         }
         for (const std::vector<Vec3>& solid : frame.x) {
             Box3 box;

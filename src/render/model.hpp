@@ -15,10 +15,10 @@ namespace tenon::render {
 struct DrawMesh {
     std::vector<Vec3f> vertices;
     std::vector<Triangle> triangles;
-    std::vector<Vec3f> corner_normals;   // three per triangle
-    Vec3f center = Vec3f::Zero();        // of the bounding sphere
+    std::vector<Vec3f> corner_normals;  // three per triangle
+    Vec3f center = Vec3f::Zero();       // of the bounding sphere
     float radius = 0.0f;
-    bool closed = false;                 // its back faces are never seen
+    bool closed = false;  // its back faces are never seen
 };
 
 struct DrawBody {
@@ -29,8 +29,9 @@ struct DrawBody {
 
 struct DrawElastic {
     std::vector<Triangle> triangles;
-    std::vector<int> triangle_tet;       // which tetrahedron a triangle belongs to; -1 unknown
-    std::vector<int> embedded_tet;       // of a fine surface inside the tetrahedra; empty: vertices are the solid's
+    std::vector<int> triangle_tet;  // which tetrahedron a triangle belongs to; -1 unknown
+    std::vector<int>
+        embedded_tet;  // of a fine surface inside the tetrahedra; empty: vertices are the solid's
     std::vector<Vec4> embedded_weight;
     std::vector<Tet> tets;
     Vec3f color = Vec3f::Ones();
@@ -38,12 +39,12 @@ struct DrawElastic {
 
 struct Model {
     std::vector<DrawMesh> meshes;
-    std::vector<DrawMesh> coarse;        // a box for each mesh: for bodies a few pixels wide
+    std::vector<DrawMesh> coarse;  // a box for each mesh: for bodies a few pixels wide
     std::vector<DrawBody> bodies;
     std::vector<DrawElastic> elastic;
-    std::vector<Box3> boxes;             // of each mesh, body frame
+    std::vector<Box3> boxes;  // of each mesh, body frame
     Vec3 up = Vec3::UnitY();
-    std::map<std::string, std::vector<double>> camera;   // the scene's hints
+    std::map<std::string, std::vector<double>> camera;  // the scene's hints
 };
 
 Model model_of(const World& world, const Scene& scene);

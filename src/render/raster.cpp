@@ -12,7 +12,7 @@ constexpr int tile_size = 64;
 constexpr std::size_t chunk_triangles = 16384;
 
 struct ScreenTriangle {
-    Vec3f corner[3];       // x, y, depth key
+    Vec3f corner[3];  // x, y, depth key
     std::uint32_t id;
 };
 
@@ -26,7 +26,7 @@ struct Piece {
 struct Chunk {
     std::vector<Piece> pieces;
     std::vector<ScreenTriangle> triangles;
-    std::vector<std::array<std::uint32_t, 2>> touches;   // tile, triangle
+    std::vector<std::array<std::uint32_t, 2>> touches;  // tile, triangle
 };
 
 // Chunks of about equal work: large batches are cut, small ones share a chunk.
@@ -51,8 +51,8 @@ struct Grid {
     int columns, rows;
 };
 
-void emit(const Projection& projection, const Grid& grid, const Vec3f view[3], std::uint32_t id, bool cull_back,
-          Chunk& chunk) {
+void emit(const Projection& projection, const Grid& grid, const Vec3f view[3], std::uint32_t id,
+          bool cull_back, Chunk& chunk) {
     ScreenTriangle triangle{{projection.view_to_sample(view[0]), projection.view_to_sample(view[1]),
                              projection.view_to_sample(view[2])},
                             id};
@@ -61,7 +61,7 @@ void emit(const Projection& projection, const Grid& grid, const Vec3f view[3], s
     const Vec3f& c = triangle.corner[2];
     const float area = (b.x() - a.x()) * (c.y() - a.y()) - (b.y() - a.y()) * (c.x() - a.x());
     if (area == 0 || !std::isfinite(area)) return;
-    if (area > 0) {   // y points down: positive is clockwise, a back face
+    if (area > 0) {  // y points down: positive is clockwise, a back face
         if (cull_back) return;
         std::swap(triangle.corner[1], triangle.corner[2]);
     }
@@ -74,13 +74,14 @@ void emit(const Projection& projection, const Grid& grid, const Vec3f view[3], s
     const int y1 = std::min<float>(projection.height - 1, max_y) / tile_size;
     const auto index = static_cast<std::uint32_t>(chunk.triangles.size());
     for (int y = y0; y <= y1; ++y)
-        for (int x = x0; x <= x1; ++x) chunk.touches.push_back({static_cast<std::uint32_t>(y * grid.columns + x), index});
+        for (int x = x0; x <= x1; ++x)
+            chunk.touches.push_back({static_cast<std::uint32_t>(y * grid.columns + x), index});
     chunk.triangles.push_back(triangle);
 }
 
 // Cuts off what lies before the near plane and emits the rest as a fan.
-void emit_clipped(const Projection& projection, const Grid& grid, const Vec3f view[3], std::uint32_t id, bool cull_back,
-                  Chunk& chunk) {
+void emit_clipped(const Projection& projection, const Grid& grid, const Vec3f view[3], std::uint32_t id,
+                  bool cull_back, Chunk& chunk) {
     Vec3f kept[4];
     int count = 0;
     for (int k = 0; k < 3; ++k) {
@@ -117,10 +118,14 @@ void fill(const ScreenTriangle& triangle, int x0, int y0, int x1, int y1, Visibi
     const Vec3f& a = triangle.corner[0];
     const Vec3f& b = triangle.corner[1];
     const Vec3f& c = triangle.corner[2];
-    const int left = std::max(x0, static_cast<int>(std::floor(std::max(-1e6f, std::min({a.x(), b.x(), c.x()})))));
-    const int right = std::min(x1 - 1, static_cast<int>(std::ceil(std::min(1e6f, std::max({a.x(), b.x(), c.x()})))));
-    const int top = std::max(y0, static_cast<int>(std::floor(std::max(-1e6f, std::min({a.y(), b.y(), c.y()})))));
-    const int bottom = std::min(y1 - 1, static_cast<int>(std::ceil(std::min(1e6f, std::max({a.y(), b.y(), c.y()})))));
+    const int left =
+        std::max(x0, static_cast<int>(std::floor(std::max(-1e6f, std::min({a.x(), b.x(), c.x()})))));
+    const int right =
+        std::min(x1 - 1, static_cast<int>(std::ceil(std::min(1e6f, std::max({a.x(), b.x(), c.x()})))));
+    const int top =
+        std::max(y0, static_cast<int>(std::floor(std::max(-1e6f, std::min({a.y(), b.y(), c.y()})))));
+    const int bottom =
+        std::min(y1 - 1, static_cast<int>(std::ceil(std::min(1e6f, std::max({a.y(), b.y(), c.y()})))));
     const float area = (c.x() - a.x()) * (b.y() - a.y()) - (c.y() - a.y()) * (b.x() - a.x());
     if (!(area > 0)) return;
     const float inverse = 1.0f / area;
@@ -129,8 +134,7 @@ void fill(const ScreenTriangle& triangle, int x0, int y0, int x1, int y1, Visibi
         return (x - p.x()) * (q.y() - p.y()) - (y - p.y()) * (q.x() - p.x());
     };
     const float step_a = c.y() - b.y(), step_b = a.y() - c.y(), step_c = b.y() - a.y();
-    const float depth_step =
-        (step_a * a.z() + step_b * b.z() + step_c * c.z()) * inverse;
+    const float depth_step = (step_a * a.z() + step_b * b.z() + step_c * c.z()) * inverse;
     for (int y = top; y <= bottom; ++y) {
         const float px = left + 0.5f, py = y + 0.5f;
         const float wa0 = edge(b, c, px, py), wb0 = edge(c, a, px, py), wc0 = edge(a, b, px, py);

@@ -10,14 +10,14 @@
 namespace tenon::render {
 namespace {
 
-constexpr float coarse_below_samples = 3.0f;   // radius on screen under which a body is drawn as its box
+constexpr float coarse_below_samples = 3.0f;  // radius on screen under which a body is drawn as its box
 constexpr int coarse_above_triangles = 24;
 const Vec3f force_color = linear_from_srgb({0.86, 0.16, 0.12});
 
 // All vertices of a frame in world space, and the draw list over them.
 struct Placed {
-    std::vector<std::vector<Vec3f>> vertices;      // one per body, then one per elastic solid
-    std::vector<std::vector<Vec3f>> normals;       // elastic solids only
+    std::vector<std::vector<Vec3f>> vertices;  // one per body, then one per elastic solid
+    std::vector<std::vector<Vec3f>> normals;   // elastic solids only
     std::vector<std::vector<Vec3f>> colors;
     DrawList list;
 };
@@ -34,12 +34,15 @@ Projection projection_of(const Stage& stage, const RenderOptions& options) {
     return view;
 }
 
-const DrawMesh& level_of_detail(const Model& model, const DrawBody& body, const Mat34& q, const Projection& view) {
+const DrawMesh& level_of_detail(const Model& model, const DrawBody& body, const Mat34& q,
+                                const Projection& view) {
     const DrawMesh& fine = model.meshes[body.mesh];
     if (static_cast<int>(fine.triangles.size()) <= coarse_above_triangles) return fine;
     const Vec3f center = transform(q, fine.center.cast<double>()).cast<float>();
     const float distance = view.to_view(center).z();
-    return distance > 0 && fine.radius * view.scale / distance < coarse_below_samples ? model.coarse[body.mesh] : fine;
+    return distance > 0 && fine.radius * view.scale / distance < coarse_below_samples
+               ? model.coarse[body.mesh]
+               : fine;
 }
 
 void place_bodies(const Model& model, const run::Frame& frame, const Projection& view, Placed& placed) {
@@ -56,10 +59,12 @@ void place_bodies(const Model& model, const run::Frame& frame, const Projection&
     });
     for (std::size_t i = 0; i < count; ++i) {
         if (!mesh[i] || mesh[i]->triangles.empty()) continue;
-        placed.list.batches.push_back({placed.vertices[i].data(), mesh[i]->triangles.data(), placed.vertices[i].size(),
-                                       mesh[i]->triangles.size(), 0, mesh[i]->closed});
+        placed.list.batches.push_back({placed.vertices[i].data(), mesh[i]->triangles.data(),
+                                       placed.vertices[i].size(), mesh[i]->triangles.size(), 0,
+                                       mesh[i]->closed});
         placed.list.surfaces.push_back({model.bodies[i].color, mesh[i]->corner_normals.data(),
-                                        frame.q[i].leftCols<3>().cast<float>(), nullptr, !model.bodies[i].moves});
+                                        frame.q[i].leftCols<3>().cast<float>(), nullptr,
+                                        !model.bodies[i].moves});
     }
 }
 
@@ -70,19 +75,22 @@ Vec3f state_color(const Vec3f& base, float state) {
     return base + state * (palette(1) - base);
 }
 
-void place_elastic(const Model& model, const run::Frame& frame, const RenderOptions& options, Placed& placed) {
+void place_elastic(const Model& model, const run::Frame& frame, const RenderOptions& options,
+                   Placed& placed) {
     for (std::size_t e = 0; e < std::min(model.elastic.size(), frame.x.size()); ++e) {
         const DrawElastic& solid = model.elastic[e];
         if (solid.triangles.empty()) continue;
         std::vector<Vec3f>& vertices = placed.vertices[model.bodies.size() + e];
         vertices = drawn_vertices(solid, frame.x[e]);
         placed.normals[e] = corner_normals(vertices, solid.triangles);
-        const bool by_state = options.element_state && e < frame.element_state.size() && !frame.element_state[e].empty();
+        const bool by_state =
+            options.element_state && e < frame.element_state.size() && !frame.element_state[e].empty();
         if (by_state)
             for (int tet : solid.triangle_tet)
-                placed.colors[e].push_back(tet < 0 ? solid.color : state_color(solid.color, frame.element_state[e][tet]));
-        placed.list.batches.push_back({vertices.data(), solid.triangles.data(), vertices.size(), solid.triangles.size(),
-                                       0, false});
+                placed.colors[e].push_back(tet < 0 ? solid.color
+                                                   : state_color(solid.color, frame.element_state[e][tet]));
+        placed.list.batches.push_back(
+            {vertices.data(), solid.triangles.data(), vertices.size(), solid.triangles.size(), 0, false});
         placed.list.surfaces.push_back({solid.color, placed.normals[e].data(), Eigen::Matrix3f::Identity(),
                                         by_state ? placed.colors[e].data() : nullptr, false});
     }
@@ -103,7 +111,8 @@ DrawMesh force_arrows(const run::Frame& frame, const Stage& stage) {
     for (const Contact& contact : frame.contacts) {
         const Vec3 arrow = stage.force_scale * contact.force;
         if (!(arrow.norm() > 0.01 * stage.radius)) continue;
-        add_arrow(contact.point.cast<float>(), (contact.point + arrow).cast<float>(), static_cast<float>(thickness), arrows);
+        add_arrow(contact.point.cast<float>(), (contact.point + arrow).cast<float>(),
+                  static_cast<float>(thickness), arrows);
     }
     arrows.corner_normals = corner_normals(arrows.vertices, arrows.triangles);
     return arrows;
@@ -128,19 +137,22 @@ Stage make_stage(const Model& model, const std::vector<run::Frame>& frames, cons
     Stage stage;
     const std::vector<Vec3> points = points_of_interest(model, frames);
     CameraWish complete = wish;
-    for (const auto& [name, value] : model.camera) complete.hints.emplace(name, value);   // the user's own win
-    stage.camera = fit_camera(points, model.up, static_cast<double>(options.width) / options.height, complete);
+    for (const auto& [name, value] : model.camera) complete.hints.emplace(name, value);  // the user's own win
+    stage.camera =
+        fit_camera(points, model.up, static_cast<double>(options.width) / options.height, complete);
     Box3 box;
     for (const Vec3& point : points) box.add(point);
     if (box.empty()) box.add(Vec3::Zero());
     stage.focus = box.center();
     stage.radius = std::max(0.5 * box.diagonal(), 1e-6);
     stage.ground_height = std::min(model.up.dot(box.lo), model.up.dot(box.hi));
-    stage.force_scale = options.force_scale > 0 ? options.force_scale : suitable_force_scale(frames, stage.radius);
+    stage.force_scale =
+        options.force_scale > 0 ? options.force_scale : suitable_force_scale(frames, stage.radius);
     return stage;
 }
 
-Image render_frame(const Model& model, const run::Frame& frame, const Stage& stage, const RenderOptions& options) {
+Image render_frame(const Model& model, const run::Frame& frame, const Stage& stage,
+                   const RenderOptions& options) {
     const Projection view = projection_of(stage, options);
     Placed placed;
     placed.vertices.resize(model.bodies.size() + model.elastic.size());
@@ -156,8 +168,8 @@ Image render_frame(const Model& model, const run::Frame& frame, const Stage& sta
         arrows = force_arrows(frame, stage);
         overlay.batches.push_back({arrows.vertices.data(), arrows.triangles.data(), arrows.vertices.size(),
                                    arrows.triangles.size(), 0, false});
-        overlay.surfaces.push_back({force_color, arrows.corner_normals.data(), Eigen::Matrix3f::Identity(), nullptr,
-                                    false});
+        overlay.surfaces.push_back(
+            {force_color, arrows.corner_normals.data(), Eigen::Matrix3f::Identity(), nullptr, false});
     }
     Lighting lighting;
     lighting.up = model.up.cast<float>();

@@ -11,19 +11,19 @@ namespace tenon::render {
 
 struct RenderOptions {
     int width = 1280, height = 720;
-    int samples = 2;                // per pixel and direction
-    bool ground = true;             // the plane with a grid under everything
-    bool forces = false;            // contact forces as arrows
-    double force_scale = 0.0;       // m per N; 0: the largest is a tenth of the scene
-    bool element_state = false;     // colour elastic bodies by what the method says about their elements
+    int samples = 2;             // per pixel and direction
+    bool ground = true;          // the plane with a grid under everything
+    bool forces = false;         // contact forces as arrows
+    double force_scale = 0.0;    // m per N; 0: the largest is a tenth of the scene
+    bool element_state = false;  // colour elastic bodies by what the method says about their elements
 };
 
 // What stays the same over a run's pictures, so that nothing jumps between frames.
 struct Stage {
     Camera camera;
-    Vec3 focus = Vec3::Zero();      // what is looked at: shadows and fog are sized by it
+    Vec3 focus = Vec3::Zero();  // what is looked at: shadows and fog are sized by it
     double radius = 1.0;
-    double ground_height = 0.0;     // along the up axis
+    double ground_height = 0.0;  // along the up axis
     double force_scale = 0.0;
 };
 
@@ -31,6 +31,7 @@ struct Stage {
 Stage make_stage(const Model& model, const std::vector<run::Frame>& frames, const RenderOptions& options,
                  const CameraWish& wish);
 
-Image render_frame(const Model& model, const run::Frame& frame, const Stage& stage, const RenderOptions& options);
+Image render_frame(const Model& model, const run::Frame& frame, const Stage& stage,
+                   const RenderOptions& options);
 
 }  // namespace tenon::render

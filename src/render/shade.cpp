@@ -12,7 +12,7 @@ namespace tenon::render {
 namespace {
 
 constexpr std::uint32_t ground_id = 0xfffffffeu;
-constexpr float occlusion_reach = 0.10f;      // of the scene's radius
+constexpr float occlusion_reach = 0.10f;  // of the scene's radius
 
 const Vec3f horizon_color = linear_from_srgb({0.955, 0.962, 0.972});
 const Vec3f zenith_color = linear_from_srgb({0.80, 0.855, 0.925});
@@ -37,11 +37,14 @@ struct Painter {
     const Projection& view;
     const Lighting& lighting;
     Visibility seen;
-    Vec3f east, north;             // the level directions along which the grid runs
+    Vec3f east, north;  // the level directions along which the grid runs
     float cell = 1.0f;
 
     Painter(const DrawList& draw_list, const Projection& projection, const Lighting& the_lighting)
-        : list(draw_list), view(projection), lighting(the_lighting), seen(rasterize(projection, draw_list.batches)) {
+        : list(draw_list),
+          view(projection),
+          lighting(the_lighting),
+          seen(rasterize(projection, draw_list.batches)) {
         east = lighting.up.z() > 0.5f ? Vec3f::UnitX() : lighting.up.unitOrthogonal();
         north = lighting.up.cross(east);
         // a round number that gives about sixteen cells across the scene
@@ -78,7 +81,7 @@ void Painter::add_ground() {
 // Dark lines on a level plane through `point`: one where a line covers the sample, filtered by the sample's footprint.
 float Painter::grid_shade(int x, int y, const Vec3f& point) const {
     const float height = lighting.up.dot(point - view.eye);
-    float coverage[2] = {0, 0};   // of fine and of coarse lines
+    float coverage[2] = {0, 0};  // of fine and of coarse lines
     Vec3f beside[2];
     for (int k = 0; k < 2; ++k) {
         const Vec3f ray = view.ray(x + 0.5f + (k == 0), y + 0.5f + (k == 1));
@@ -92,13 +95,15 @@ float Painter::grid_shade(int x, int y, const Vec3f& point) const {
             const float spacing = level == 0 ? cell : 5 * cell;
             const float offset = axis->dot(point) / spacing;
             const float distance = std::abs(offset - std::round(offset)) * spacing;
-            const float width = std::max(0.012f * cell * (1.0f + 0.6f * static_cast<float>(level)), 0.6f * footprint);
-            const float covered = std::clamp((0.5f * width + 0.5f * footprint - distance) / footprint, 0.0f, 1.0f);
+            const float width =
+                std::max(0.012f * cell * (1.0f + 0.6f * static_cast<float>(level)), 0.6f * footprint);
+            const float covered =
+                std::clamp((0.5f * width + 0.5f * footprint - distance) / footprint, 0.0f, 1.0f);
             const float fade = 1.0f - smooth_step(0.15f, 0.6f, footprint / spacing);
             coverage[level] = std::max(coverage[level], covered * fade);
         }
     }
-    return 1.0f - 0.11f * coverage[0] - 0.13f * coverage[1];
+    return 1.0f - 0.15f * coverage[0] - 0.15f * coverage[1];
 }
 
 Sample Painter::surface(int x, int y) const {
@@ -114,13 +119,15 @@ Sample Painter::surface(int x, int y) const {
     const Surface& paint = list.surfaces[batch_index];
     const std::size_t t = id - batch.first_id;
     const auto& triangle = batch.triangles[t];
-    const Vec3f &a = batch.vertices[triangle[0]], &b = batch.vertices[triangle[1]], &c = batch.vertices[triangle[2]];
+    const Vec3f &a = batch.vertices[triangle[0]], &b = batch.vertices[triangle[1]],
+                &c = batch.vertices[triangle[2]];
     const Vec3f point = position(x, y), face = (b - a).cross(c - a);
     const float area = std::max(face.squaredNorm(), 1e-30f);
     const float wb = std::clamp((point - a).cross(c - a).dot(face) / area, 0.0f, 1.0f);
     const float wc = std::clamp((b - a).cross(point - a).dot(face) / area, 0.0f, 1.0f);
     const Vec3f* corners = paint.corner_normals + 3 * t;
-    Vec3f normal = paint.turn * (std::max(0.0f, 1 - wb - wc) * corners[0] + wb * corners[1] + wc * corners[2]);
+    Vec3f normal =
+        paint.turn * (std::max(0.0f, 1 - wb - wc) * corners[0] + wb * corners[1] + wc * corners[2]);
     normal.normalize();
     if (face.dot(view.eye - point) < 0) normal = -normal;
     sample.normal = normal;
@@ -149,8 +156,9 @@ Vec3f Painter::lit(int x, int y, const Sample& sample, const Vec3f& to_light) co
     const float facing = std::max(0.0f, sample.normal.dot(to_light)) * sample.light;
     const float height = 0.5f + 0.5f * sample.normal.dot(lighting.up);
     const float front = std::max(0.0f, sample.normal.dot(to_eye));
-    Vec3f light = (0.62f * (bounce_light + height * (sky_light - bounce_light)) + Vec3f::Constant(0.10f * front)) *
-                  (0.25f + 0.75f * sample.open);
+    Vec3f light =
+        (0.62f * (bounce_light + height * (sky_light - bounce_light)) + Vec3f::Constant(0.10f * front)) *
+        (0.25f + 0.75f * sample.open);
     light += 0.78f * facing * key_light;
     const Vec3f half = (to_light + to_eye).normalized();
     const float shine = 0.10f * std::pow(std::max(0.0f, sample.normal.dot(half)), 36.0f) * sample.light;
@@ -158,18 +166,25 @@ Vec3f Painter::lit(int x, int y, const Sample& sample, const Vec3f& to_light) co
     return color + fog * (horizon_color - color);
 }
 
-// Averages light and openness over a 4x4 block of samples on the same surface.
-void blur(const Painter& painter, const std::vector<Sample>& samples, int x, int y, float& light, float& open) {
+// Whether two samples lie on one smooth piece of surface, so that they may share their light.
+bool alike(const Visibility& seen, const std::vector<Sample>& samples, std::size_t a, std::size_t b) {
+    return seen.id[a] != nothing && seen.id[b] != nothing &&
+           samples[a].normal.dot(samples[b].normal) > 0.9f &&
+           std::abs(seen.depth[a] - seen.depth[b]) < 0.02f * seen.depth[b];
+}
+
+// Averages light and openness over 4x4 pixels on the same surface: the period of the tap pattern.
+void blur(const Painter& painter, const std::vector<Sample>& samples, int per_pixel, int x, int y,
+          float& light, float& open) {
     const Visibility& seen = painter.seen;
     const std::size_t here = seen.index(x, y);
     float light_sum = 0, open_sum = 0, weight = 0;
     for (int dy = -2; dy < 2; ++dy)
         for (int dx = -2; dx < 2; ++dx) {
-            const int nx = x + dx, ny = y + dy;
+            const int nx = x + dx * per_pixel, ny = y + dy * per_pixel;
             if (nx < 0 || ny < 0 || nx >= seen.width || ny >= seen.height) continue;
             const std::size_t there = seen.index(nx, ny);
-            if (seen.id[there] == nothing || samples[there].normal.dot(samples[here].normal) < 0.9f) continue;
-            if (std::abs(seen.depth[there] / seen.depth[here] - 1) > 0.02f) continue;
+            if (!alike(seen, samples, there, here)) continue;
             light_sum += samples[there].light;
             open_sum += samples[there].open;
             weight += 1;
@@ -190,7 +205,8 @@ Pixel to_pixel(const Vec3f& linear) {
 }
 
 // Arrows and other marks: opaque where they are in front, translucent where something hides them.
-void add_overlay(const Painter& overlay, const Painter& scene, int x, int y, const Vec3f& to_light, Vec3f& color) {
+void add_overlay(const Painter& overlay, const Painter& scene, int x, int y, const Vec3f& to_light,
+                 Vec3f& color) {
     const std::size_t index = overlay.seen.index(x, y);
     if (overlay.seen.id[index] == nothing) return;
     const Vec3f mark = overlay.lit(x, y, overlay.surface(x, y), to_light);
@@ -201,8 +217,9 @@ void add_overlay(const Painter& overlay, const Painter& scene, int x, int y, con
 }  // namespace
 
 std::size_t DrawList::batch_of(std::size_t id) const {
-    const auto after = std::upper_bound(batches.begin(), batches.end(), id,
-                                        [](std::size_t value, const Batch& batch) { return value < batch.first_id; });
+    const auto after =
+        std::upper_bound(batches.begin(), batches.end(), id,
+                         [](std::size_t value, const Batch& batch) { return value < batch.first_id; });
     return static_cast<std::size_t>(after - batches.begin()) - 1;
 }
 
@@ -218,35 +235,44 @@ Image shade(const DrawList& solid, const DrawList& overlay, const Projection& vi
     const Vec3f to_light = (1.15f * lighting.up - 0.62f * right + 0.55f * back).normalized();
     const ShadowMap shadows(solid.batches, to_light, lighting.focus, 1.5f * lighting.radius);
 
-    // what is seen, and how much light reaches it
+    // what is seen, and how much light reaches it: samples of a pixel on one surface share that
     std::vector<Sample> buffer(painter.seen.id.size());
-    parallel_for(view.height, 4, [&](std::size_t row) {
-        const int y = static_cast<int>(row);
-        for (int x = 0; x < view.width; ++x) {
-            const std::size_t index = painter.seen.index(x, y);
-            if (painter.seen.id[index] == nothing) continue;
-            Sample sample = painter.surface(x, y);
-            const Vec3f point = painter.position(x, y);
-            const TapPattern pattern(x, y);
-            if (sample.normal.dot(to_light) > 0) sample.light = shadows.light_at(point, sample.normal, pattern);
-            sample.open = ambient_occlusion(painter.seen, view, point, sample.normal,
-                                            occlusion_reach * lighting.radius, pattern);
-            buffer[index] = sample;
+    Image image(view.width / samples, view.height / samples);
+    parallel_for(image.height, 2, [&](std::size_t row) {
+        for (int column = 0; column < image.width; ++column) {
+            const int x0 = column * samples, y0 = static_cast<int>(row) * samples;
+            const TapPattern pattern(column, static_cast<int>(row));
+            for (int k = 0; k < samples * samples; ++k) {
+                const int x = x0 + k % samples, y = y0 + k / samples;
+                const std::size_t index = painter.seen.index(x, y), first = painter.seen.index(x0, y0);
+                if (painter.seen.id[index] == nothing) continue;
+                Sample& sample = buffer[index] = painter.surface(x, y);
+                if (k > 0 && alike(painter.seen, buffer, first, index)) {
+                    sample.light = buffer[first].light;
+                    sample.open = buffer[first].open;
+                    continue;
+                }
+                const Vec3f point = painter.position(x, y);
+                if (sample.normal.dot(to_light) > 0)
+                    sample.light = shadows.light_at(point, sample.normal, pattern);
+                sample.open = ambient_occlusion(painter.seen, view, point, sample.normal,
+                                                occlusion_reach * lighting.radius, pattern);
+            }
         }
     });
 
     // light the samples and average them into pixels
-    Image image(view.width / samples, view.height / samples);
     parallel_for(image.height, 2, [&](std::size_t row) {
         for (int column = 0; column < image.width; ++column) {
             Vec3f sum = Vec3f::Zero();
             for (int k = 0; k < samples * samples; ++k) {
-                const int x = column * samples + k % samples, y = static_cast<int>(row) * samples + k / samples;
+                const int x = column * samples + k % samples,
+                          y = static_cast<int>(row) * samples + k / samples;
                 const std::size_t index = painter.seen.index(x, y);
                 Vec3f color = painter.background(y);
                 if (painter.seen.id[index] != nothing) {
                     Sample sample = buffer[index];
-                    blur(painter, buffer, x, y, sample.light, sample.open);
+                    blur(painter, buffer, samples, x, y, sample.light, sample.open);
                     color = painter.lit(x, y, sample, to_light);
                 }
                 add_overlay(marks, painter, x, y, to_light, color);

@@ -11,10 +11,10 @@ namespace tenon::render {
 // How a batch is coloured.
 struct Surface {
     Vec3f color = Vec3f::Ones();
-    const Vec3f* corner_normals = nullptr;      // three per triangle, in the frame that `turn` leads from
+    const Vec3f* corner_normals = nullptr;  // three per triangle, in the frame that `turn` leads from
     Eigen::Matrix3f turn = Eigen::Matrix3f::Identity();
-    const Vec3f* triangle_colors = nullptr;     // instead of `color`, when set
-    bool gridded = false;                       // statics: the grid goes over their level faces
+    const Vec3f* triangle_colors = nullptr;  // instead of `color`, when set
+    bool gridded = false;                    // statics: the grid goes over their level faces
 };
 
 struct Lighting {
@@ -28,7 +28,7 @@ struct Lighting {
 // Everything that is drawn, with ids in the order of the batches.
 struct DrawList {
     std::vector<Batch> batches;
-    std::vector<Surface> surfaces;    // one per batch
+    std::vector<Surface> surfaces;  // one per batch
 
     std::size_t batch_of(std::size_t id) const;
 };
