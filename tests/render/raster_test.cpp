@@ -76,8 +76,9 @@ TEST(Raster, EqualsCastingRays) {
             const std::size_t index = seen.index(x, y);
             if (seen.id[index] != id)
                 ++wrong;
-            else if (id != nothing)
+            else if (id != nothing) {
                 EXPECT_NEAR(1.0 / seen.depth[index], best, 1e-3 * best);
+            }
         }
     EXPECT_GT(covered, 5000);
     EXPECT_LE(wrong, 3);  // two surfaces within rounding of each other
