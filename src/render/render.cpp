@@ -107,7 +107,7 @@ void number_triangles(DrawList& list) {
 // Contact forces as arrows from the contact point, on the second body.
 DrawMesh force_arrows(const run::Frame& frame, const Stage& stage) {
     DrawMesh arrows;
-    const double thickness = 0.006 * stage.radius;
+    const double thickness = 0.009 * stage.radius;
     for (const Contact& contact : frame.contacts) {
         const Vec3 arrow = stage.force_scale * contact.force;
         if (!(arrow.norm() > 0.01 * stage.radius)) continue;
