@@ -1,0 +1,212 @@
+#include "geometry/overlap.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "geometry/mesh_check.hpp"
+#include "test_meshes.hpp"
+
+namespace tenon::geometry {
+namespace {
+
+struct Body {
+    Mesh mesh;
+    std::vector<Edge> edges;
+    SurfaceTree surface;
+
+    explicit Body(Mesh m) : mesh(std::move(m)), edges(all_edges(mesh)), surface(mesh, edges) {}
+    Body(const Body&) = delete;
+};
+
+Box3 box_of(const Posed& body, std::initializer_list<int> vertices) {
+    Box3 box;
+    for (int v : vertices) {
+        box.add(transform(body.q0, body.surface->vertices()[v]));
+        if (body.swept) box.add(transform(body.q1, body.surface->vertices()[v]));
+    }
+    return box;
+}
+
+std::vector<int> used_vertices(const Mesh& mesh) {
+    std::vector<char> used(mesh.vertices.size(), 0);
+    for (const Triangle& t : mesh.triangles)
+        for (int v : t) used[v] = 1;
+    for (const Edge& e : mesh.edges)
+        for (int v : e) used[v] = 1;
+    for (int v : mesh.points) used[v] = 1;
+    std::vector<int> list;
+    for (std::size_t v = 0; v < used.size(); ++v)
+        if (used[v]) list.push_back(static_cast<int>(v));
+    return list;
+}
+
+// Everything against everything, straight from the definition.
+Candidates brute_force(const Body& ma, const Body& mb, const Posed& a, const Posed& b, double margin) {
+    Candidates out;
+    auto close = [&](Box3 box, const Box3& other) {
+        box.inflate(margin);
+        return box.overlaps(other);
+    };
+    auto edge_box = [&](const Posed& body, int e) {
+        const Edge& edge = body.surface->edges()[e];
+        return box_of(body, {edge[0], edge[1]});
+    };
+    auto triangle_box = [&](const Posed& body, int t) {
+        const Triangle& tri = body.surface->triangles()[t];
+        return box_of(body, {tri[0], tri[1], tri[2]});
+    };
+    const int ta = static_cast<int>(ma.mesh.triangles.size()),
+              tb = static_cast<int>(mb.mesh.triangles.size());
+    const int ea = static_cast<int>(ma.edges.size()), eb = static_cast<int>(mb.edges.size());
+    for (int v : used_vertices(ma.mesh))
+        for (int t = 0; t < tb; ++t)
+            if (close(box_of(a, {v}), triangle_box(b, t))) out.vertex_triangle.push_back({v, t});
+    for (int t = 0; t < ta; ++t)
+        for (int v : used_vertices(mb.mesh))
+            if (close(triangle_box(a, t), box_of(b, {v}))) out.triangle_vertex.push_back({t, v});
+    for (int e = 0; e < ea; ++e)
+        for (int f = 0; f < eb; ++f)
+            if (close(edge_box(a, e), edge_box(b, f))) out.edge_edge.push_back({e, f});
+    auto is_loose = [](const Mesh& mesh, const Edge& edge) {
+        return std::any_of(mesh.edges.begin(), mesh.edges.end(), [&](const Edge& loose) {
+            return std::minmax(loose[0], loose[1]) == std::minmax(edge[0], edge[1]);
+        });
+    };
+    for (int v : ma.mesh.points) {
+        for (int f = 0; f < eb; ++f)
+            if (is_loose(mb.mesh, mb.edges[f]) && close(box_of(a, {v}), edge_box(b, f)))
+                out.point_edge.push_back({v, f});
+        for (int w : mb.mesh.points)
+            if (close(box_of(a, {v}), box_of(b, {w}))) out.point_point.push_back({v, w});
+    }
+    for (int e = 0; e < ea; ++e)
+        for (int w : mb.mesh.points)
+            if (is_loose(ma.mesh, ma.edges[e]) && close(edge_box(a, e), box_of(b, {w})))
+                out.edge_point.push_back({e, w});
+    return out;
+}
+
+void expect_same(Candidates found, Candidates expected) {
+    auto same = [](std::vector<ItemPair>& x, std::vector<ItemPair>& y) {
+        std::sort(x.begin(), x.end());
+        std::sort(y.begin(), y.end());
+        EXPECT_EQ(x, y);
+    };
+    same(found.vertex_triangle, expected.vertex_triangle);
+    same(found.triangle_vertex, expected.triangle_vertex);
+    same(found.edge_edge, expected.edge_edge);
+    same(found.point_edge, expected.point_edge);
+    same(found.edge_point, expected.edge_point);
+    same(found.point_point, expected.point_point);
+}
+
+constexpr std::array<OverlapMethod, 3> all_methods{OverlapMethod::automatic, OverlapMethod::region,
+                                                   OverlapMethod::full_trees};
+
+void check_pair(const Body& ma, const Body& mb, double spread, double margin, unsigned seed, int trials) {
+    std::mt19937 random(seed);
+    OverlapScratch scratch;
+    Candidates found;
+    std::size_t total = 0;
+    for (int trial = 0; trial < trials; ++trial) {
+        const Mat34 qa = random_map(random, spread, 0.05), qb = random_map(random, spread, 0.05);
+        Posed a = posed(ma.surface, qa), b = posed(mb.surface, qb);
+        if (trial % 2 == 1) {
+            a = posed(ma.surface, qa, random_map(random, spread, 0.05));
+            b = posed(mb.surface, qb, random_map(random, spread, 0.05));
+        }
+        const Candidates expected = brute_force(ma, mb, a, b, margin);
+        total += expected.size();
+        for (OverlapMethod method : all_methods) {
+            find_candidates(a, b, margin, scratch, found, method);
+            expect_same(found, expected);
+        }
+    }
+    EXPECT_GT(total, 0u);
+}
+
+TEST(Overlap, CandidatesEqualBruteForce) {
+    const Body torus(torus_mesh(12, 6, 1.0, 0.3)), cube(cube_mesh(1.0)), soup(soup_mesh(40, 30, 20, 1));
+    check_pair(torus, torus, 0.8, 0.02, 1, 8);
+    check_pair(torus, cube, 0.8, 0.0, 2, 8);
+    check_pair(cube, cube, 0.6, 0.1, 3, 20);
+    check_pair(soup, torus, 0.6, 0.05, 4, 6);
+    check_pair(soup, soup, 0.4, 0.05, 5, 6);
+}
+
+TEST(Overlap, OpenWireAndPointBodies) {
+    const Body wires(soup_mesh(0, 50, 0, 2)), points(soup_mesh(0, 0, 60, 3)), quad(soup_mesh(2, 0, 0, 4));
+    check_pair(wires, points, 0.3, 0.2, 6, 4);
+    check_pair(points, wires, 0.3, 0.2, 7, 4);
+    check_pair(points, points, 0.3, 0.3, 8, 4);
+    check_pair(wires, quad, 0.3, 0.2, 9, 4);
+}
+
+TEST(Overlap, FarApartBodiesHaveNone) {
+    const Body cube(cube_mesh(1.0));
+    Mat34 q = Mat34::Identity();
+    q(0, 3) = 1.2;
+    OverlapScratch scratch;
+    Candidates found;
+    find_candidates(posed(cube.surface, Mat34::Identity()), posed(cube.surface, q), 0.1, scratch, found);
+    EXPECT_EQ(found.size(), 0u);
+    find_candidates(posed(cube.surface, Mat34::Identity()), posed(cube.surface, q), 0.21, scratch, found);
+    // Facing sides: 4 vertices against 2 + 2 x (triangles of other faces that touch the side).
+    EXPECT_GT(found.size(), 0u);
+}
+
+TEST(Overlap, WorldBoxIsExact) {
+    const Body torus(torus_mesh(60, 30, 1.0, 0.3)), soup(soup_mesh(100, 50, 30, 5)), cube(cube_mesh(2.0));
+    std::mt19937 random(6);
+    for (const Body* body : {&torus, &soup, &cube}) {
+        for (int trial = 0; trial < 10; ++trial) {
+            const Mat34 q = random_map(random, 10, 0.1);
+            Box3 expected;
+            for (int v : used_vertices(body->mesh)) expected.add(transform(q, body->mesh.vertices[v]));
+            const Box3 box = world_box(body->surface, q);
+            EXPECT_LT((box.lo - expected.lo).norm() + (box.hi - expected.hi).norm(), 1e-12);
+            EXPECT_TRUE((box.lo.array() <= expected.lo.array()).all());
+            EXPECT_TRUE((box.hi.array() >= expected.hi.array()).all());
+        }
+    }
+}
+
+TEST(Overlap, LocalTreeNeedsFewerTestsWhenCrowded) {
+    // A torus inside another with a gap of 0.02: all of both is in the overlap, few primitives are neighbours.
+    const Body outer(torus_mesh(60, 40, 1.0, 0.3)), inner(torus_mesh(60, 40, 1.0, 0.28));
+    const Posed a = posed(outer.surface, Mat34::Identity()), b = posed(inner.surface, Mat34::Identity());
+    OverlapScratch scratch;
+    Candidates found;
+    OverlapStats automatic, region, full;
+    find_candidates(a, b, 1e-3, scratch, found, OverlapMethod::automatic, &automatic);
+    const std::size_t expected = found.size();
+    find_candidates(a, b, 1e-3, scratch, found, OverlapMethod::region, &region);
+    EXPECT_EQ(found.size(), expected);
+    find_candidates(a, b, 1e-3, scratch, found, OverlapMethod::full_trees, &full);
+    EXPECT_EQ(found.size(), expected);
+    EXPECT_LT(automatic.box_tests + automatic.node_tests, region.box_tests / 20);
+    EXPECT_GT(expected, 1000u);
+}
+
+TEST(Overlap, RegionSearchIsSubLinear) {
+    // A region that holds a hundredth of a surface of 80,000 triangles.
+    const Body torus(torus_mesh(400, 100, 1.0, 0.3));
+    std::mt19937 random(7);
+    const Posed body = posed(torus.surface, random_map(random, 1, 0));
+    Box3 region;
+    region.add(transform(body.q0, torus.mesh.vertices[1234]));
+    region.inflate(0.05);
+    RegionPrimitives found;
+    OverlapStats stats;
+    primitives_in_region(body, region, found, &stats);
+    int expected = 0;
+    for (const Triangle& t : torus.mesh.triangles)
+        expected += box_of(body, {t[0], t[1], t[2]}).overlaps(region);
+    EXPECT_EQ(static_cast<int>(found.triangles.size()), expected);
+    EXPECT_GT(expected, 100);
+    EXPECT_LT(stats.node_tests + stats.box_tests, 20 * expected);
+}
+
+}  // namespace
+}  // namespace tenon::geometry
