@@ -7,7 +7,7 @@ namespace tenon::geometry {
 const std::vector<ShapeInfo>& all_shapes() {
     static const std::vector<ShapeInfo> shapes = [] {
         std::vector<ShapeInfo> list;
-        for (auto family : {basic_shapes})
+        for (auto family : {basic_shapes, mechanical_shapes, threaded_shapes, lathe_shapes, rough_shapes})
             for (ShapeInfo& shape : family()) list.push_back(std::move(shape));
         return list;
     }();

@@ -34,17 +34,6 @@ Primitive box_primitive(const Params& p) {
     return primitive_of(Primitive::Kind::box, p.vec3("size"));
 }
 
-// A quarter or half circle of the profile from angle `from` to `to`, ends included.
-void add_arc(std::vector<Vec2>& profile, const Vec2& centre, double radius, double from, double to,
-             int steps) {
-    for (int i = 0; i <= steps; ++i) {
-        const double angle = from + (to - from) * i / steps;
-        Vec2 point = centre + radius * Vec2(std::cos(angle), std::sin(angle));
-        if (std::abs(point.x()) < 1e-12 * radius) point.x() = 0.0;
-        profile.push_back(point);
-    }
-}
-
 Mesh make_sphere(const Params& p) {
     const int segments = p.integer("segments");
     std::vector<Vec2> profile;

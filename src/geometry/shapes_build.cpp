@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "geometry/mesh_check.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::geometry {
@@ -224,6 +225,36 @@ Mesh unit_icosphere(int subdivisions) {
         mesh.triangles = std::move(finer);
     }
     return mesh;
+}
+
+Mesh unit_geosphere(int frequency) {
+    const Mesh base = unit_icosphere(0);
+    Mesh soup;
+    for (const Triangle& t : base.triangles) {
+        const Vec3 &a = base.vertices[t[0]], &b = base.vertices[t[1]], &c = base.vertices[t[2]];
+        const int first = static_cast<int>(soup.vertices.size());
+        for (int i = 0; i <= frequency; ++i)
+            for (int j = 0; j <= i; ++j)
+                soup.vertices.push_back(((frequency - i) * a + (i - j) * b + j * c).normalized());
+        const auto at = [&](int i, int j) { return first + i * (i + 1) / 2 + j; };
+        for (int i = 0; i < frequency; ++i) {
+            for (int j = 0; j <= i; ++j) {
+                soup.triangles.push_back({at(i, j), at(i + 1, j), at(i + 1, j + 1)});
+                if (j < i) soup.triangles.push_back({at(i, j), at(i + 1, j + 1), at(i, j + 1)});
+            }
+        }
+    }
+    return weld(soup, 1e-9);  // the twenty patches meet along their sides
+}
+
+void add_arc(std::vector<Vec2>& profile, const Vec2& centre, double radius, double from, double to,
+             int steps) {
+    for (int i = 0; i <= steps; ++i) {
+        const double angle = from + (to - from) * i / steps;
+        Vec2 point = centre + radius * Vec2(std::cos(angle), std::sin(angle));
+        if (std::abs(point.x()) < 1e-12 * radius) point.x() = 0.0;
+        profile.push_back(point);
+    }
 }
 
 }  // namespace tenon::geometry

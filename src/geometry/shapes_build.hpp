@@ -1,6 +1,7 @@
 // What the shape generators are made of: parameter descriptions, revolved profiles, swept sections, prisms.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,6 @@ namespace tenon::geometry {
 
 // The shapes of each file, in the order in which they are listed.
 std::vector<ShapeInfo> basic_shapes();
-std::vector<ShapeInfo> container_shapes();
 std::vector<ShapeInfo> mechanical_shapes();
 std::vector<ShapeInfo> threaded_shapes();
 std::vector<ShapeInfo> lathe_shapes();
@@ -48,5 +48,23 @@ std::vector<Triangle> triangulate_polygon(const std::vector<Vec2>& polygon);
 
 // A sphere of radius 1 from an icosahedron, each triangle cut into four `subdivisions` times.
 Mesh unit_icosphere(int subdivisions);
+
+// The same with each edge cut into `frequency` parts: 20 frequency^2 triangles.
+Mesh unit_geosphere(int frequency);
+
+// Points of a circular arc about `centre`, angles in radians, both ends included; on the axis exactly, when there.
+void add_arc(std::vector<Vec2>& profile, const Vec2& centre, double radius, double from, double to,
+             int steps);
+
+// A ring for `sweep`: radius(angle) at height y, turning about +y.
+template <class Radius>
+std::vector<Vec3> ring_at(double y, int segments, const Radius& radius) {
+    std::vector<Vec3> ring;
+    for (int j = 0; j < segments; ++j) {
+        const double angle = 2.0 * M_PI * j / segments, r = radius(angle);
+        ring.emplace_back(r * std::cos(angle), y, -r * std::sin(angle));
+    }
+    return ring;
+}
 
 }  // namespace tenon::geometry
