@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tenon/params.hpp"
@@ -206,10 +207,15 @@ struct Scene {
     WindSpec wind;
     std::map<std::string, std::vector<double>> camera;  // eye, target, fov: hints for pictures
 
-    int add_geometry(const GeometrySpec& geometry);  // reuses an equal one
-    int add_material(const MaterialSpec& material);  // reuses one of the same name
-    int add_body(BodySpec body);
+    int add_geometry(const GeometrySpec& geometry);      // reuses an equal one
+    int add_material(const MaterialSpec& material);      // reuses one of the same name
+    int add_body(BodySpec body);                         // unnamed ones become body-N; InputError when taken
     int body_index(const std::string& body_name) const;  // -1 when there is none
+
+    // Look-up tables kept by the functions above, so that a million bodies are quick. The lists may be
+    // changed without them: a stale entry is noticed and looked up the slow way.
+    std::unordered_multimap<std::size_t, int> geometry_lookup;
+    std::unordered_map<std::string, int> body_lookup;
 };
 
 }  // namespace tenon

@@ -22,11 +22,13 @@ Scene parse_scene(const std::string& json_text, const std::string& file_name, co
 // A scene file or a built-in by name: for a built-in, overrides that name one of its parameters set it.
 Scene load_scene(const std::string& file_or_name, const std::vector<Override>& overrides = {});
 
-std::string write_scene(const Scene& scene);  // JSON that reads back as the same scene
-std::string scene_schema();                   // JSON Schema (draft 2020-12)
+// JSON that reads back as the same scene. Paths of meshes inside `base_folder` are written relative to it.
+std::string write_scene(const Scene& scene, const std::string& base_folder = {});
+std::string scene_schema();  // JSON Schema (draft 2020-12)
 
 // A scene of the rigid-ipc project as a Tenon scene. `mesh_root` is where its mesh paths are relative to;
-// empty: found beside the file.
-Scene import_rigid_ipc(const std::string& file, const std::string& mesh_root = {});
+// empty: found beside the file. `warnings` gets what has no counterpart here, each by its path.
+Scene import_rigid_ipc(const std::string& file, const std::string& mesh_root = {},
+                       std::vector<std::string>* warnings = nullptr);
 
 }  // namespace tenon

@@ -1,0 +1,67 @@
+// The keys of a scene file, as tables: what the reader checks, the overrides walk and the schema publishes.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon::scene {
+
+enum class Kind {
+    flag,
+    number,
+    integer,
+    text,
+    vec3,
+    numbers,  // exactly `count` numbers
+    scale,    // one positive number, or three
+    object,
+    objects,       // a list of objects
+    object_map,    // objects by name
+    names,         // exactly `count` texts
+    name_pairs,    // a list of pairs of texts
+    points,        // a list of triples of numbers
+    indices,       // a list of lists of `count` whole numbers
+    index_list,    // a list of whole numbers
+    number_pairs,  // a list of pairs of numbers
+    fixed,         // true, names of coordinates, or six flags
+    shape,         // a built-in shape with its parameters, or a name out of "shapes"
+    shape_map,     // shapes by name
+    method,        // a method's name, or an object with its type and parameters
+};
+
+struct ObjectInfo;
+
+struct KeyInfo {
+    std::string name;
+    Kind kind;
+    std::string help;
+    std::string fallback = {};  // JSON, for the schema
+    std::string unit = {};      // "m" and "m/s" are scaled by the scene's units
+    double min = -std::numeric_limits<double>::infinity();
+    double max = std::numeric_limits<double>::infinity();
+    bool open_min = false, open_max = false;  // the bound itself is not allowed
+    int count = 0;
+    std::vector<std::string> choices = {};
+    const ObjectInfo& (*object)() = nullptr;
+    bool required = false;
+
+    bool is_length() const { return unit == "m" || unit == "m/s"; }
+};
+
+struct ObjectInfo {
+    std::string name;
+    std::string help;
+    std::vector<KeyInfo> keys;
+
+    const KeyInfo* find(std::string_view key) const;
+    std::vector<std::string> names() const;
+};
+
+const ObjectInfo& scene_keys();
+const ObjectInfo& geometry_keys();  // an entry of "shapes" that is a mesh
+const ObjectInfo& drive_keys();
+std::vector<const ObjectInfo*> all_objects();
+
+}  // namespace tenon::scene

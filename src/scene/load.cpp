@@ -1,0 +1,77 @@
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "scene/overrides.hpp"
+#include "scene/reader.hpp"
+#include "scene/value.hpp"
+#include "tenon/builtin.hpp"
+#include "tenon/error.hpp"
+#include "tenon/scene_io.hpp"
+
+namespace tenon {
+
+Scene parse_scene(const std::string& json_text, const std::string& file_name, const std::string& base_folder,
+                  const std::vector<Override>& overrides) {
+    scene::Value root = scene::parse_json(json_text, file_name);
+    scene::apply_overrides(root, overrides, file_name);
+    return scene::Reader(file_name, base_folder).read(root);
+}
+
+Scene read_scene(const std::string& file, const std::vector<Override>& overrides) {
+    scene::Value root = scene::parse_json(scene::read_text_file(file), file);
+    scene::apply_overrides(root, overrides, file);
+    Scene made = scene::Reader(file, std::filesystem::path(file).parent_path().string()).read(root);
+    made.file = file;
+    if (!root.find("name")) made.name = std::filesystem::path(file).stem().string();
+    return made;
+}
+
+namespace {
+
+Scene load_builtin(const BuiltinScene& builtin, const std::vector<Override>& overrides) {
+    std::map<std::string, ParamValue> own;
+    std::vector<Override> others;
+    for (const Override& entry : overrides) {
+        const ParamInfo* parameter = nullptr;
+        for (const ParamInfo& info : builtin.parameters)
+            if (info.name == entry.key) parameter = &info;
+        if (parameter)
+            own[entry.key] = scene::override_param(entry, parameter->fallback, builtin.name);
+        else if (entry.key == "preset")
+            own[entry.key] = entry.value;
+        else
+            others.push_back(entry);
+    }
+    Scene made = make_builtin(builtin, own);
+    if (others.empty()) return made;
+    try {
+        return parse_scene(write_scene(made), builtin.name, "", others);
+    } catch (const InputError& error) {
+        // A mistyped parameter of the scene itself is more likely than a path of the format.
+        if (error.path() != "--set " + others.front().key ||
+            others.front().key.find('.') != std::string::npos)
+            throw;
+        std::vector<std::string> names = {"preset", "dt", "seconds", "gravity", "method"};
+        for (const ParamInfo& info : builtin.parameters) names.push_back(info.name);
+        throw InputError(builtin.name, error.path(), "no parameter of this scene",
+                         suggestion(others.front().key, names));
+    }
+}
+
+}  // namespace
+
+Scene load_scene(const std::string& file_or_name, const std::vector<Override>& overrides) {
+    if (const BuiltinScene* builtin = find_builtin(file_or_name)) return load_builtin(*builtin, overrides);
+    std::error_code error;
+    if (std::filesystem::exists(file_or_name, error)) return read_scene(file_or_name, overrides);
+    if (file_or_name.find('/') != std::string::npos || file_or_name.ends_with(".json"))
+        throw InputError(file_or_name, "", "no such file", "check the path");
+    std::vector<std::string> names;
+    for (const BuiltinScene& scene : builtin_scenes()) names.push_back(scene.name);
+    throw InputError(file_or_name, "", "is neither a file nor a built-in scene",
+                     suggestion(file_or_name, names) + "; 'tenon scenes' lists them");
+}
+
+}  // namespace tenon

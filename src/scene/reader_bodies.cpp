@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "scene/reader.hpp"
+
+namespace tenon::scene {
+namespace {
+
+std::array<bool, 6> read_fixed(const Value& value) {
+    std::array<bool, 6> fixed{};
+    if (value.is_flag()) {
+        fixed.fill(value.flag());
+        return fixed;
+    }
+    if (!value.is_list()) return fixed;
+    static const std::array<std::string, 6> names = {"x", "y", "z", "rx", "ry", "rz"};
+    const List& entries = value.list();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (entries[i].is_flag())
+            fixed[i] = entries[i].flag();
+        else
+            fixed[static_cast<std::size_t>(std::find(names.begin(), names.end(), entries[i].text()) -
+                                           names.begin())] = true;
+    }
+    return fixed;
+}
+
+}  // namespace
+
+void Reader::read_bodies(const Where& where, Value& bodies) {
+    if (!bodies.is_list()) return;
+    scene_.bodies.reserve(bodies.list().size());
+    for (std::size_t i = 0; i < bodies.list().size(); ++i) {
+        const Where entry = where / static_cast<long>(i);
+        BodySpec body = read_body(entry, bodies.list()[i]);
+        if (body.name == "world")
+            context_.fail(entry / "name", "'world' is the name of the fixed frame", "choose another name");
+        if (const int other = body.name.empty() ? -1 : scene_.body_index(body.name); other >= 0)
+            context_.fail(entry / "name",
+                          fmt::format("'{}' is already the name of bodies[{}]", body.name, other),
+                          "names must be unique");
+        scene_.add_body(std::move(body));
+    }
+}
+
+BodySpec Reader::read_body(const Where& where, Value& value) {
+    BodySpec body;
+    if (const Value* name = value.find("name")) {
+        body.name = name->text();
+        if (body.name.empty()) context_.fail(where / "name", "is empty", "give a name, or leave the key out");
+    }
+    if (const Value* type = value.find("type"))
+        body.type = type->text() == "static"      ? BodyType::static_body
+                    : type->text() == "kinematic" ? BodyType::kinematic_body
+                                                  : BodyType::dynamic_body;
+    body.geometry = geometry_of(where, value);
+    if (const Value* material = value.find("material"))
+        body.material = material_index(where / "material", material->text());
+    body.position = vec3_or(value, "position", body.position);
+    body.rotation = read_rotation(where, value);
+    body.linear_velocity = vec3_or(value, "linear_velocity", body.linear_velocity);
+    body.angular_velocity = vec3_or(value, "angular_velocity", body.angular_velocity);
+    if (const Value* density = value.find("density")) body.density = density->number();
+    if (const Value* mass = value.find("mass")) body.mass = mass->number();
+    if (const Value* friction = value.find("friction")) body.friction = friction->number();
+    if (const Value* restitution = value.find("restitution")) body.restitution = restitution->number();
+    if (const Value* inertia = value.find("inertia"))
+        body.inertia = read_inertia(where / "inertia", *inertia);
+    if (const Value* fixed = value.find("fixed")) body.fixed = read_fixed(*fixed);
+    body.group = text_or(value, "group", "");
+    body.collides = flag_or(value, "collides", true);
+    body.min_separation = number_or(value, "min_separation", 0.0);
+    if (const Value* motion = value.find("motion"); motion && motion->is_list()) {
+        body.motion = read_motion(where / "motion", *motion, {0.0, body.position, body.rotation});
+        if (!value.find("position")) body.position = body.motion.front().position;
+        if (!value.find("rotation") && !value.find("rotation_euler"))
+            body.rotation = body.motion.front().rotation;
+    }
+    body.kinematic_until = number_or(value, "kinematic_until", body.kinematic_until);
+    read_color(value, body.color);
+    check_body(where, value, body);
+    return body;
+}
+
+void Reader::check_body(const Where& where, const Value& value, const BodySpec& body) const {
+    if (body.mass && body.density)
+        context_.fail(where / "density", "is given besides a mass", "keep one of the two");
+    const bool moves = !body.linear_velocity.isZero(0.0) || !body.angular_velocity.isZero(0.0);
+    if (body.type == BodyType::static_body && moves)
+        context_.fail(where / (body.linear_velocity.isZero(0.0) ? "angular_velocity" : "linear_velocity"),
+                      "a static body cannot move", "make it \"kinematic\", or leave the velocity out");
+    if (body.type == BodyType::kinematic_body) return;
+    for (const char* key : {"motion", "kinematic_until"})
+        if (value.find(key))
+            context_.fail(where / key, "belongs to a kinematic body", "add \"type\": \"kinematic\"");
+}
+
+InertiaSpec Reader::read_inertia(const Where& where, const Value& value) const {
+    InertiaSpec inertia;
+    inertia.center = vec3_or(value, "center", inertia.center);
+    inertia.moments = to_vec3(*value.find("moments"));
+    if (const Value* axes = value.find("axes")) inertia.axes = read_quaternion(where / "axes", *axes);
+    const Vec3& moments = inertia.moments;
+    if (2 * moments.maxCoeff() > moments.sum() * (1 + 1e-12))
+        context_.fail(where / "moments",
+                      fmt::format("[{:g}, {:g}, {:g}] belong to no body", moments[0], moments[1], moments[2]),
+                      "no moment of inertia may exceed the sum of the other two");
+    return inertia;
+}
+
+std::vector<Keyframe> Reader::read_motion(const Where& where, const Value& frames, Keyframe start) const {
+    std::vector<Keyframe> motion;
+    motion.reserve(frames.list().size());
+    for (std::size_t i = 0; i < frames.list().size(); ++i) {
+        const Value& value = frames.list()[i];
+        const Where entry = where / static_cast<long>(i);
+        Keyframe frame = motion.empty() ? start : motion.back();
+        frame.time = value.find("time")->number();
+        if (!motion.empty() && frame.time <= motion.back().time)
+            context_.fail(entry / "time",
+                          fmt::format("{:g} s does not come after {:g} s", frame.time, motion.back().time),
+                          "keyframe times must ascend");
+        frame.position = vec3_or(value, "position", frame.position);
+        if (value.find("rotation") || value.find("rotation_euler"))
+            frame.rotation = read_rotation(entry, value);
+        motion.push_back(frame);
+    }
+    return motion;
+}
+
+Quat Reader::read_rotation(const Where& where, const Value& owner) const {
+    const Value* quaternion = owner.find("rotation");
+    const Value* euler = owner.find("rotation_euler");
+    if (quaternion && euler)
+        context_.fail(where / "rotation_euler", "is given besides \"rotation\"", "keep one of the two");
+    if (quaternion) return read_quaternion(where / "rotation", *quaternion);
+    if (!euler) return Quat::Identity();
+    const Vec3 angles = to_vec3(*euler) * (std::numbers::pi / 180.0);
+    return normalised_quaternion(Quat(Eigen::AngleAxisd(angles.x(), Vec3::UnitX())) *
+                                 Quat(Eigen::AngleAxisd(angles.y(), Vec3::UnitY())) *
+                                 Quat(Eigen::AngleAxisd(angles.z(), Vec3::UnitZ())));
+}
+
+Quat Reader::read_quaternion(const Where& where, const Value& value) const {
+    const Numbers& n = value.numbers();
+    const Quat q(n[0], n[1], n[2], n[3]);
+    if (q.coeffs().cwiseAbs().maxCoeff() < 1e-150)
+        context_.fail(where, "is a quaternion of length zero", "[1, 0, 0, 0] is no rotation");
+    return normalised_quaternion(q);
+}
+
+}  // namespace tenon::scene
