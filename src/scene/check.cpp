@@ -85,10 +85,17 @@ void check_index(const Context& context, const Where& where, double value) {
 }
 
 void check_scale(const Context& context, const Where& where, Value& value) {
-    const KeyInfo positive{.name = "scale", .kind = Kind::number, .help = {}, .min = 0, .open_min = true};
-    if (value.is_number()) return check_number(context, where, value.number(), positive);
+    const KeyInfo any{.name = "scale", .kind = Kind::number, .help = {}};
+    const auto refuse_zero = [&](double factor) {
+        if (factor == 0) context.fail(where, "has a factor of zero", "factors must not be zero");
+    };
+    if (value.is_number()) {
+        check_number(context, where, value.number(), any);
+        return refuse_zero(value.number());
+    }
     if (!value.is_array()) wrong_type(context, where, value, "a number or a list of 3 numbers");
-    check_numbers(context, where, value, positive, 3);
+    check_numbers(context, where, value, any, 3);
+    for (double factor : value.numbers()) refuse_zero(factor);
 }
 
 void check_names(const Context& context, const Where& where, const Value& value, std::size_t count) {

@@ -204,7 +204,11 @@ std::vector<KeyInfo> mesh_keys() {
          .help = "Thickness of open, flat, edge-only and point-only meshes.",
          .fallback = "0",
          .unit = "m",
-         .min = 0}};
+         .min = 0},
+        {.name = "repair",
+         .kind = Kind::flag,
+         .help = "Weld the mesh, orient it and drop degenerate triangles instead of refusing it.",
+         .fallback = "false"}};
 }
 
 void append(std::vector<KeyInfo>& keys, std::vector<KeyInfo> more) {

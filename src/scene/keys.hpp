@@ -15,7 +15,7 @@ enum class Kind {
     text,
     vec3,
     numbers,  // exactly `count` numbers
-    scale,    // one positive number, or three
+    scale,    // one number or three, none of them zero
     object,
     objects,       // a list of objects
     object_map,    // objects by name

@@ -89,9 +89,12 @@ void Reader::check_body(const Where& where, const Value& value, const BodySpec& 
     if (body.mass && body.density)
         context_.fail(where / "density", "is given besides a mass", "keep one of the two");
     const bool moves = !body.linear_velocity.isZero(0.0) || !body.angular_velocity.isZero(0.0);
-    if (body.type == BodyType::static_body && moves)
+    if (body.type != BodyType::dynamic_body && moves)
         context_.fail(where / (body.linear_velocity.isZero(0.0) ? "angular_velocity" : "linear_velocity"),
-                      "a static body cannot move", "make it \"kinematic\", or leave the velocity out");
+                      fmt::format("a {} body does not start with a velocity", value.find("type")->text()),
+                      body.type == BodyType::static_body
+                          ? "make it \"dynamic\", or \"kinematic\" with a \"motion\""
+                          : "give its \"motion\" by keyframes");
     if (body.type == BodyType::kinematic_body) return;
     for (const char* key : {"motion", "kinematic_until"})
         if (value.find(key))

@@ -66,7 +66,7 @@ void Reader::read_shapes(const Where& where, Value& shapes) {
 int Reader::geometry_of(const Where& where, Value& owner) {
     if (owner.find("vertices")) return scene_.add_geometry(geometry_spec(where, owner));
     std::string fingerprint;
-    for (const char* key : {"shape", "mesh", "scale", "thickness"})
+    for (const char* key : {"shape", "mesh", "scale", "thickness", "repair"})
         if (const Value* value = owner.find(key)) {
             (fingerprint += key) += '=';
             append_fingerprint(fingerprint, *value);
@@ -103,6 +103,7 @@ GeometrySpec Reader::geometry_spec(const Where& where, Value& owner) {
     }
     spec.scale = spec.scale.cwiseProduct(read_scale(owner.find("scale")));
     if (const Value* thickness = owner.find("thickness")) spec.thickness = thickness->number();
+    spec.repair = flag_or(owner, "repair", spec.repair);
     return spec;
 }
 

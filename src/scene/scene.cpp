@@ -56,7 +56,7 @@ std::size_t hash_of(const GeometrySpec& geometry) {
 bool operator==(const GeometrySpec& a, const GeometrySpec& b) {
     return a.shape == b.shape && a.shape_params == b.shape_params && a.mesh_file == b.mesh_file &&
            a.vertices == b.vertices && a.triangles == b.triangles && a.edges == b.edges &&
-           a.points == b.points && a.scale == b.scale && a.thickness == b.thickness;
+           a.points == b.points && a.scale == b.scale && a.thickness == b.thickness && a.repair == b.repair;
 }
 
 int Scene::add_geometry(const GeometrySpec& geometry) {

@@ -189,6 +189,7 @@ void Writer::geometry(JsonObject& out, const GeometrySpec& spec, const Vec3& sca
         out.add("scale",
                 scale.x() == scale.y() && scale.y() == scale.z() ? json_number(scale.x()) : json_vec3(scale));
     if (spec.thickness != 0) out.number("thickness", spec.thickness);
+    if (spec.repair) out.flag("repair", true);
 }
 
 std::string Writer::shapes() const {
