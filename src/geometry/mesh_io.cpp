@@ -20,29 +20,6 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-std::string whole_file(const std::string& name) {
-    std::error_code error;
-    const auto status = std::filesystem::status(name, error);
-    if (!std::filesystem::exists(status))
-        throw InputError(name, "", "there is no such file", "check the path");
-    if (std::filesystem::is_directory(status))
-        throw InputError(name, "", "is a directory", "name a mesh file inside it");
-    const File file(std::fopen(name.c_str(), "rb"), std::fclose);
-    if (!file)
-        throw InputError(name, "", fmt::format("cannot be opened: {}", std::strerror(errno)),
-                         "check its permissions");
-    std::string text;
-    const auto size = std::filesystem::file_size(name, error);
-    if (!error) text.reserve(size + 1);
-    char buffer[1 << 16];
-    for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof buffer, file.get())) > 0;)
-        text.append(buffer, got);
-    if (std::ferror(file.get()))
-        throw InputError(name, "", fmt::format("cannot be read: {}", std::strerror(errno)), "check the disk");
-    if (text.empty()) throw InputError(name, "", "is empty", "export the mesh again");
-    return text;
-}
-
 std::string ending_of(const std::string& file) {
     std::string ending = std::filesystem::path(file).extension().string();
     for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -101,6 +78,29 @@ void keep_loose_parts(Mesh& mesh) {
 }
 
 }  // namespace
+
+std::string whole_file(const std::string& name) {
+    std::error_code error;
+    const auto status = std::filesystem::status(name, error);
+    if (!std::filesystem::exists(status))
+        throw InputError(name, "", "there is no such file", "check the path");
+    if (std::filesystem::is_directory(status))
+        throw InputError(name, "", "is a directory", "name a mesh file inside it");
+    const File file(std::fopen(name.c_str(), "rb"), std::fclose);
+    if (!file)
+        throw InputError(name, "", fmt::format("cannot be opened: {}", std::strerror(errno)),
+                         "check its permissions");
+    std::string text;
+    const auto size = std::filesystem::file_size(name, error);
+    if (!error) text.reserve(size + 1);
+    char buffer[1 << 16];
+    for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof buffer, file.get())) > 0;)
+        text.append(buffer, got);
+    if (std::ferror(file.get()))
+        throw InputError(name, "", fmt::format("cannot be read: {}", std::strerror(errno)), "check the disk");
+    if (text.empty()) throw InputError(name, "", "is empty", "export the mesh again");
+    return text;
+}
 
 Mesh read_mesh(const std::string& file) {
     const std::string bytes = whole_file(file);

@@ -9,6 +9,9 @@
 
 namespace tenon::geometry {
 
+// All of a file; throws InputError when it is missing, empty, a directory or unreadable.
+std::string whole_file(const std::string& name);
+
 // The readers by format; `text` is the whole file.
 Mesh read_obj(const std::string& file, std::string_view text);
 Mesh read_stl_text(const std::string& file, std::string_view text);

@@ -1,0 +1,45 @@
+// Tetrahedral meshes: reading, checking, their surface, and finding where points lie in them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tenon/mesh.hpp"
+
+namespace tenon::geometry {
+
+struct TetMesh {
+    std::vector<Vec3> vertices;
+    std::vector<Tet> tets;
+    std::vector<int> region;  // label of each tetrahedron in the file, 0 where it has none
+};
+
+// Gmsh MSH (2.2 and 4.1, text), legacy VTK (text), MEDIT .mesh, TetGen .node with the .ele beside it.
+// Throws InputError that names the file and the line.
+TetMesh read_tets(const std::string& file);
+
+struct TetReport {
+    int inverted = 0, degenerate = 0, slivers = 0, unused_vertices = 0;
+    int first_inverted = -1, first_sliver = -1;
+    double worst_quality = 1.0;  // 1: regular; 0: flat
+};
+
+// Volume over the cube of the root-mean-square edge length, scaled so that a regular tetrahedron has 1.
+double tet_quality(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d);
+TetReport check_tets(const TetMesh& mesh);
+
+// Faces of one tetrahedron only, facing outward.
+std::vector<Triangle> tet_surface(const std::vector<Tet>& tets);
+
+// For each point the tetrahedron that holds it (or the nearest one) and its weights there.
+struct Embedding {
+    std::vector<int> tet;
+    std::vector<Vec4> weight;
+};
+Embedding embed(const std::vector<Vec3>& points, const TetMesh& mesh);
+
+// Fills a closed surface with tetrahedra of a body-centred lattice and fits their boundary to it. The result
+// follows the surface to a fraction of a cell. Throws std::invalid_argument when no cell fits.
+TetMesh lattice_tets(const Mesh& surface, double cell_size);
+
+}  // namespace tenon::geometry
