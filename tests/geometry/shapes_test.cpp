@@ -1,5 +1,6 @@
 #include "geometry/shapes.hpp"
 
+#include <fstream>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -40,6 +41,18 @@ TEST(Shapes, DescribeTheirParameters) {
             EXPECT_FALSE(info.help.empty()) << shape.name << "." << info.name;
     }
     EXPECT_EQ(find_shape("nothing"), nullptr);
+}
+
+TEST(Shapes, AreDocumented) {
+    std::ifstream file(TENON_SOURCE_DIR "/docs/shapes.md");
+    const std::string page((std::istreambuf_iterator<char>(file)), {});
+    for (const ShapeInfo& shape : all_shapes()) {
+        const std::size_t at = page.find("### `" + shape.name + "`\n");
+        ASSERT_NE(at, std::string::npos) << shape.name;
+        const std::string section = page.substr(at, page.find("### ", at + 4) - at);
+        for (const ParamInfo& info : shape.parameters)
+            EXPECT_NE(section.find("| `" + info.name + "` |"), std::string::npos) << shape.name << "." << info.name;
+    }
 }
 
 TEST(Shapes, PrimitivesEncloseTheirMeshes) {
