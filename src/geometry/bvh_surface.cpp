@@ -7,9 +7,7 @@
 namespace tenon::geometry {
 namespace {
 
-constexpr int small_surface = 48;  // vertices up to which looping over all of them is cheapest
-
-// Edges of triangles by their lower vertex: finds the number of an edge in a few steps.
+// Edges by their lower vertex: finds the number of an edge in a few steps.
 class EdgeTable {
   public:
     EdgeTable(std::span<const Edge> edges, std::size_t vertices)
@@ -38,64 +36,150 @@ class EdgeTable {
 
 }  // namespace
 
+// Sorts elements into blocks and hands vertices and edges to the first block that uses them.
+struct SurfaceTree::Builder {
+    SurfaceTree& surface;
+    EdgeTable table;
+    std::vector<char> vertex_taken, edge_taken;
+    std::vector<int> loose_edge_id, loose_point_id;
+    std::vector<Box3> element_boxes, block_boxes;
+
+    Builder(SurfaceTree& target, const Mesh& mesh)
+        : surface(target),
+          table(target.edges_, mesh.vertices.size()),
+          vertex_taken(mesh.vertices.size(), 0),
+          edge_taken(target.edges_.size(), 0) {
+        find_elements(mesh);
+        surface.uses_all_vertices_ =
+            std::find(vertex_taken.begin(), vertex_taken.end(), 0) == vertex_taken.end();
+        std::fill(vertex_taken.begin(), vertex_taken.end(), 0);
+        std::fill(edge_taken.begin(), edge_taken.end(), 0);
+        Bvh order;
+        order.build(element_boxes);
+        for (int node = 0; node < static_cast<int>(order.nodes().size());) {
+            const int end = order.nodes()[node].escape;
+            if ((end - node + 1) / 2 > block_elements) {
+                ++node;
+                continue;
+            }
+            add_block(order, node, end);
+            node = end;
+        }
+        surface.tree_.build(block_boxes, Bvh::Split::area);
+    }
+
+    // Triangles, then edges that no triangle has, then points that neither has.
+    void find_elements(const Mesh& mesh) {
+        auto box_of = [&](auto&& list) {
+            Box3 box;
+            for (int v : list) {
+                vertex_taken[v] = 1;
+                box.add(mesh.vertices[v]);
+            }
+            surface.box_.add(box);
+            return box;
+        };
+        for (const Triangle& triangle : mesh.triangles) {
+            element_boxes.push_back(box_of(triangle));
+            for (int k = 0; k < 3; ++k) {
+                const int e = table.find(triangle[k], triangle[(k + 1) % 3]);
+                if (e >= 0) edge_taken[e] = 1;
+            }
+        }
+        for (std::size_t e = 0; e < surface.edges_.size(); ++e) {
+            if (edge_taken[e]) continue;
+            if (surface.loose_edge_.empty()) surface.loose_edge_.resize(surface.edges_.size(), 0);
+            surface.loose_edge_[e] = 1;
+            loose_edge_id.push_back(static_cast<int>(e));
+            element_boxes.push_back(box_of(surface.edges_[e]));
+        }
+        for (int v : mesh.points) {
+            if (vertex_taken[v]) continue;
+            if (surface.loose_point_.empty()) surface.loose_point_.resize(mesh.vertices.size(), 0);
+            surface.loose_point_[v] = 1;
+            loose_point_id.push_back(v);
+            element_boxes.push_back(box_of(std::array<int, 1>{v}));
+        }
+    }
+
+    void add_block(const Bvh& order, int begin, int end) {
+        std::vector<int> owned, shared;
+        auto use = [&](int v) {
+            if (!vertex_taken[v]) {
+                vertex_taken[v] = 1;
+                owned.push_back(v);
+            } else if (std::find(owned.begin(), owned.end(), v) == owned.end() &&
+                       std::find(shared.begin(), shared.end(), v) == shared.end()) {
+                shared.push_back(v);
+            }
+        };
+        std::vector<int> triangle_ids, edge_ids;
+        auto take_edge = [&](int e) {
+            if (e < 0 || edge_taken[e]) return;
+            edge_taken[e] = 1;
+            edge_ids.push_back(e);
+        };
+        const int triangles = static_cast<int>(surface.triangles_.size());
+        const int loose_edges = static_cast<int>(loose_edge_id.size());
+        Box3 box;
+        for (int node = begin; node < end; ++node) {
+            const int item = order.nodes()[node].item;
+            if (item < 0) continue;
+            box.add(element_boxes[item]);
+            if (item < triangles) {
+                const Triangle& triangle = surface.triangles_[item];
+                triangle_ids.push_back(item);
+                for (int k = 0; k < 3; ++k) {
+                    use(triangle[k]);
+                    take_edge(table.find(triangle[k], triangle[(k + 1) % 3]));
+                }
+            } else if (item < triangles + loose_edges) {
+                const int e = loose_edge_id[item - triangles];
+                for (int v : surface.edges_[e]) use(v);
+                take_edge(e);
+            } else {
+                use(loose_point_id[item - triangles - loose_edges]);
+            }
+        }
+        close_block(owned, shared, triangle_ids, edge_ids);
+        block_boxes.push_back(box);
+    }
+
+    void close_block(const std::vector<int>& owned, const std::vector<int>& shared,
+                     const std::vector<int>& triangle_ids, const std::vector<int>& edge_ids) {
+        std::vector<int> list = owned;
+        list.insert(list.end(), shared.begin(), shared.end());
+        auto place = [&](int v) {
+            return static_cast<std::uint8_t>(std::find(list.begin(), list.end(), v) - list.begin());
+        };
+        for (int t : triangle_ids) {
+            const Triangle& triangle = surface.triangles_[t];
+            surface.block_triangles_.push_back(
+                {t, {place(triangle[0]), place(triangle[1]), place(triangle[2])}});
+        }
+        for (int e : edge_ids) {
+            const Edge& edge = surface.edges_[e];
+            surface.block_edges_.push_back({e, {place(edge[0]), place(edge[1])}});
+        }
+        surface.block_vertices_.insert(surface.block_vertices_.end(), list.begin(), list.end());
+        surface.start_.back().owned = static_cast<int>(owned.size());
+        surface.start_.push_back({static_cast<int>(surface.block_vertices_.size()),
+                                  static_cast<int>(surface.block_triangles_.size()),
+                                  static_cast<int>(surface.block_edges_.size()), 0});
+    }
+};
+
 SurfaceTree::SurfaceTree(const Mesh& mesh, std::span<const Edge> edges)
     : vertices_(mesh.vertices), triangles_(mesh.triangles), edges_(edges) {
-    const EdgeTable table(edges, mesh.vertices.size());
-    std::vector<char> vertex_taken(mesh.vertices.size(), 0), edge_taken(edges.size(), 0);
-    std::vector<Box3> boxes;
-    auto take_vertex = [&](int v) {
-        if (vertex_taken[v]) return;
-        vertex_taken[v] = 1;
-        owned_vertices_.push_back(v);
-        box_.add(mesh.vertices[v]);
-    };
-    auto take_edge = [&](int e) {
-        if (e < 0 || edge_taken[e]) return;
-        edge_taken[e] = 1;
-        owned_edges_.push_back(e);
-    };
-    auto close_element = [&](const Box3& box) {
-        boxes.push_back(box);
-        element_start_.push_back(
-            {static_cast<int>(owned_vertices_.size()), static_cast<int>(owned_edges_.size())});
-    };
-    for (const Triangle& triangle : mesh.triangles) {
-        Box3 box;
-        for (int k = 0; k < 3; ++k) {
-            take_vertex(triangle[k]);
-            take_edge(table.find(triangle[k], triangle[(k + 1) % 3]));
-            box.add(mesh.vertices[triangle[k]]);
-        }
-        close_element(box);
-    }
-    // What no triangle has taken is loose.
-    for (std::size_t e = 0; e < edges.size(); ++e) {
-        if (edge_taken[e]) continue;
-        if (loose_edge_.empty()) loose_edge_.resize(edges.size(), 0);
-        loose_edge_[e] = 1;
-        take_edge(static_cast<int>(e));
-        Box3 box;
-        for (int v : edges[e]) {
-            take_vertex(v);
-            box.add(mesh.vertices[v]);
-        }
-        close_element(box);
-    }
-    for (int v : mesh.points) {
-        if (vertex_taken[v]) continue;
-        if (loose_point_.empty()) loose_point_.resize(mesh.vertices.size(), 0);
-        loose_point_[v] = 1;
-        take_vertex(v);
-        Box3 box;
-        box.add(mesh.vertices[v]);
-        close_element(box);
-    }
-    tree_.build(boxes);
+    Builder(*this, mesh);
 }
 
 namespace {
 
-// Largest direction . x over the surface's vertices: nodes in the order of their promise, pruned by what is known.
+constexpr std::size_t scan_limit = 4096;  // vertices up to which looking at all of them is cheapest
+
+// Largest direction . (x - origin of the tree) over the vertices: nodes in the order of their promise, pruned by
+// what is known.
 double support(const SurfaceTree& surface, const Vec3& direction) {
     const Bvh& tree = surface.tree();
     auto bound = [&](int i) {
@@ -104,36 +188,31 @@ double support(const SurfaceTree& surface, const Vec3& direction) {
         for (int k = 0; k < 3; ++k) sum += direction[k] * (direction[k] > 0 ? node.hi[k] : node.lo[k]);
         return sum;
     };
-    double best = -1e300;  // relative to the tree's origin
-    std::array<int, Bvh::max_depth + 2> stack;
+    struct Entry {
+        int node;
+        double bound;
+    };
+    double best = -1e300;
+    std::array<Entry, Bvh::max_depth + 2> stack;
     int top = 0;
-    stack[top++] = 0;
+    stack[top++] = {0, 1e300};
     while (top > 0) {
-        const int i = stack[--top];
-        if (bound(i) <= best) continue;
-        const Bvh::Node& node = tree.nodes()[i];
-        if (!node.leaf()) {
-            int near = i + 1, far = tree.right_child(i);
-            if (bound(near) < bound(far)) std::swap(near, far);
-            stack[top++] = far;
-            stack[top++] = near;
+        const Entry entry = stack[--top];
+        if (entry.bound <= best) continue;
+        const Bvh::Node& node = tree.nodes()[entry.node];
+        if (node.leaf()) {
+            for (int v : surface.block(node.item).vertices)
+                best = std::max(best, direction.dot(surface.vertices()[v] - tree.origin()));
             continue;
         }
-        // All corners, not only the owned ones: the others were pruned with their owner's box.
-        auto try_vertex = [&](int v) {
-            best = std::max(best, direction.dot(surface.vertices()[v] - tree.origin()));
-        };
-        if (surface.is_triangle(node.item)) {
-            for (int v : surface.triangles()[node.item]) try_vertex(v);
-        } else {
-            for (int e : surface.owned_edges(node.item)) {
-                try_vertex(surface.edges()[e][0]);
-                try_vertex(surface.edges()[e][1]);
-            }
-            for (int v : surface.owned_vertices(node.item)) try_vertex(v);
-        }
+        Entry near{entry.node + 1, bound(entry.node + 1)};
+        const int right = tree.right_child(entry.node);
+        Entry far{right, bound(right)};
+        if (near.bound < far.bound) std::swap(near, far);
+        stack[top++] = far;
+        stack[top++] = near;
     }
-    return best + direction.dot(tree.origin());
+    return best;
 }
 
 }  // namespace
@@ -141,19 +220,27 @@ double support(const SurfaceTree& surface, const Vec3& direction) {
 Box3 world_box(const SurfaceTree& surface, const Mat34& q) {
     Box3 box;
     if (surface.tree().empty()) return box;
-    if (surface.vertices().size() <= small_surface) {
-        for (int element = 0; element < surface.elements(); ++element)
-            for (int v : surface.owned_vertices(element)) box.add(transform(q, surface.vertices()[v]));
+    if (surface.vertices().size() <= scan_limit && surface.uses_all_vertices()) {
+        for (const Vec3& x : surface.vertices()) box.add(transform(q, x));
         return box;
     }
+    if (surface.vertices().size() <= scan_limit) {
+        for (int b = 0; b < surface.blocks(); ++b) {
+            const SurfaceTree::Block block = surface.block(b);
+            for (int i = 0; i < block.owned; ++i)
+                box.add(transform(q, surface.vertices()[block.vertices[i]]));
+        }
+        return box;
+    }
+    const Vec3 origin = transform(q, surface.tree().origin());
     for (int k = 0; k < 3; ++k) {
         const Vec3 row = q.block<1, 3>(k, 0).transpose();
-        box.hi[k] = q(k, 3) + support(surface, row);
-        box.lo[k] = q(k, 3) - support(surface, -row);
+        box.hi[k] = origin[k] + support(surface, row);
+        box.lo[k] = origin[k] - support(surface, -row);
     }
-    // Vertices transformed elsewhere may round differently by a few units in the last place.
-    box.inflate(1e-15 * (q.col(3).cwiseAbs().maxCoeff() + box.lo.cwiseAbs().maxCoeff() +
-                         box.hi.cwiseAbs().maxCoeff()));
+    // Vertices transformed elsewhere may round differently.
+    const double extent = std::max(box.lo.cwiseAbs().maxCoeff(), box.hi.cwiseAbs().maxCoeff());
+    box.inflate(2e-15 * (q.col(3).cwiseAbs().maxCoeff() + extent));
     return box;
 }
 

@@ -1,8 +1,13 @@
-// The surface of a shape, prepared for contact: a tree in the body frame, built once and shared by all bodies of
-// that shape. Its items are elements: triangles, then loose edges, then loose points. Every edge and vertex is owned
-// by one element that contains it, so that one search over elements finds all three kinds of primitives.
+// The surface of a shape, prepared for contact: built once in the body frame, shared by all bodies of that shape.
+//
+// Neighbouring elements (triangles, loose edges, loose points) form blocks of up to 16. A block lists the vertices its
+// elements use, and its triangles and edges by their place in that list, so that posing a block transforms
+// each vertex once. Every vertex and edge is owned by one block, which contains it: a search over blocks finds
+// all primitives. A tree over the blocks' boxes takes it from there.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,6 +18,24 @@ namespace tenon::geometry {
 
 class SurfaceTree {
   public:
+    static constexpr int block_elements = 16;
+    static constexpr int block_vertices = 3 * block_elements;
+
+    struct BlockTriangle {
+        int id;                              // into triangles()
+        std::array<std::uint8_t, 3> corner;  // into the block's vertices
+    };
+    struct BlockEdge {
+        int id;  // into edges()
+        std::array<std::uint8_t, 2> corner;
+    };
+    struct Block {
+        std::span<const int> vertices;  // all that its elements use, the owned ones first
+        int owned = 0;                  // number of owned vertices
+        std::span<const BlockTriangle> triangles;
+        std::span<const BlockEdge> edges;  // owned ones only
+    };
+
     SurfaceTree() = default;
     // `edges` are all edges of the mesh, loose ones included. Keeps views of mesh and edges: both must outlive it.
     SurfaceTree(const Mesh& mesh, std::span<const Edge> edges);
@@ -20,20 +43,19 @@ class SurfaceTree {
     std::span<const Vec3> vertices() const { return vertices_; }
     std::span<const Triangle> triangles() const { return triangles_; }
     std::span<const Edge> edges() const { return edges_; }
-    const Bvh& tree() const { return tree_; }
-    const Box3& box() const { return box_; }  // of the vertices in use, body frame
+    const Box3& box() const { return box_; }   // of the vertices in use, body frame
+    const Bvh& tree() const { return tree_; }  // over blocks
 
-    int elements() const { return static_cast<int>(element_start_.size()) - 1; }
-    bool is_triangle(int element) const { return element < static_cast<int>(triangles_.size()); }
-    // What an element owns: vertex numbers and numbers into edges().
-    std::span<const int> owned_vertices(int element) const {
-        return {owned_vertices_.data() + element_start_[element].vertex,
-                owned_vertices_.data() + element_start_[element + 1].vertex};
+    int blocks() const { return static_cast<int>(start_.size()) - 1; }
+    Block block(int b) const {
+        const Start &begin = start_[b], &end = start_[b + 1];
+        return {{block_vertices_.data() + begin.vertex, block_vertices_.data() + end.vertex},
+                begin.owned,
+                {block_triangles_.data() + begin.triangle, block_triangles_.data() + end.triangle},
+                {block_edges_.data() + begin.edge, block_edges_.data() + end.edge}};
     }
-    std::span<const int> owned_edges(int element) const {
-        return {owned_edges_.data() + element_start_[element].edge,
-                owned_edges_.data() + element_start_[element + 1].edge};
-    }
+
+    bool uses_all_vertices() const { return uses_all_vertices_; }
     bool loose_edge(int edge) const { return !loose_edge_.empty() && loose_edge_[edge]; }
     bool loose_point(int vertex) const { return !loose_point_.empty() && loose_point_[vertex]; }
     bool has_loose_edges() const { return !loose_edge_.empty(); }
@@ -41,20 +63,26 @@ class SurfaceTree {
 
   private:
     struct Start {
-        int vertex = 0, edge = 0;
+        int vertex = 0, triangle = 0, edge = 0;
+        int owned = 0;  // of the block that starts here
     };
+    struct Builder;
 
     std::span<const Vec3> vertices_;
     std::span<const Triangle> triangles_;
     std::span<const Edge> edges_;
-    Bvh tree_;
     Box3 box_;
-    std::vector<Start> element_start_{{}};
-    std::vector<int> owned_vertices_, owned_edges_;
+    bool uses_all_vertices_ = false;
+    Bvh tree_;
+    std::vector<Start> start_{{}};
+    std::vector<int> block_vertices_;
+    std::vector<BlockTriangle> block_triangles_;
+    std::vector<BlockEdge> block_edges_;
     std::vector<char> loose_edge_, loose_point_;  // empty where there are none
 };
 
-// The exact box of the vertices under an affine map; a small part of the vertices is looked at.
+// The box of the vertices under an affine map, exact up to a widening by a few units in the last place. Large surfaces
+// are searched, not scanned.
 Box3 world_box(const SurfaceTree& surface, const Mat34& q);
 
 }  // namespace tenon::geometry

@@ -1,8 +1,10 @@
-// From a pair of bodies to pairs of primitives that may touch: the overlap of their boxes first (i-AABB), then only
-// the primitives inside it, then pairs of primitive boxes: all against all while they are few, through a tree built
-// inside the overlap when it is crowded.
+// From a pair of bodies to pairs of primitives that may touch. Boxes of bodies first, then only what lies in their
+// overlap (i-AABB): both surfaces' blocks are searched together, and within each pair of blocks only the primitives
+// inside the overlap of the two blocks' boxes meet. The paper's one-level and two-level variants are kept to compare.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -63,19 +65,65 @@ void primitives_in_region(const Posed& body, const Box3& region, RegionPrimitive
                           OverlapStats* stats = nullptr);
 
 enum class OverlapMethod {
-    automatic,   // region, with a local tree where it is crowded
-    region,      // one level: all against all inside the overlap
-    full_trees,  // both bodies' trees against each other, for comparison
+    blocks,       // both surfaces' block trees together, overlap regions of block pairs
+    region,       // one level: all primitives in the overlap of the bodies' boxes, all against all
+    region_tree,  // two levels: a tree built inside that overlap when it is crowded
+};
+
+// A box without a constructor, for arrays on the stack.
+struct RawBox {
+    double lo[3], hi[3];
+
+    void set(const Box3& box) {
+        for (int k = 0; k < 3; ++k) {
+            lo[k] = box.lo[k];
+            hi[k] = box.hi[k];
+        }
+    }
+    void add(const RawBox& other) {
+        for (int k = 0; k < 3; ++k) {
+            lo[k] = std::min(lo[k], other.lo[k]);
+            hi[k] = std::max(hi[k], other.hi[k]);
+        }
+    }
+    void inflate(double margin) {
+        for (int k = 0; k < 3; ++k) {
+            lo[k] -= margin;
+            hi[k] += margin;
+        }
+    }
+    Box3 box() const {
+        Box3 out;
+        out.lo = Vec3(lo[0], lo[1], lo[2]);
+        out.hi = Vec3(hi[0], hi[1], hi[2]);
+        return out;
+    }
+    static RawBox nothing() { return {{1e300, 1e300, 1e300}, {-1e300, -1e300, -1e300}}; }
+};
+
+// World boxes of the blocks' primitives that a search has met, each computed once.
+struct PosedBlocks {
+    struct Slot {
+        int block = 0;
+        std::size_t triangle = 0, edge = 0, vertex = 0;  // first entry of the block in the lists below
+        RawBox bounds{};
+    };
+    std::vector<Slot> slots;
+    std::vector<RawBox> triangle_boxes, edge_boxes, vertex_boxes;
+    std::vector<std::uint32_t> stamp;  // per block: the search that filled its slot
+    std::vector<int> slot_of_block;
+    std::uint32_t search = 0;
 };
 
 // Buffers that grow to what is needed and are then reused; one per thread.
 struct OverlapScratch {
+    PosedBlocks blocks_a, blocks_b;
     RegionPrimitives a, b;
     Bvh tree;
 };
 
-// Adds to nothing: `out` is cleared first. The same pairs for every method, in an order fixed by the input.
+// `out` is cleared first. Every method finds the same pairs, each in an order fixed by the input.
 void find_candidates(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
-                     OverlapMethod method = OverlapMethod::automatic, OverlapStats* stats = nullptr);
+                     OverlapMethod method = OverlapMethod::blocks, OverlapStats* stats = nullptr);
 
 }  // namespace tenon::geometry

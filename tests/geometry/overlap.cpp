@@ -101,8 +101,8 @@ void expect_same(Candidates found, Candidates expected) {
     same(found.point_point, expected.point_point);
 }
 
-constexpr std::array<OverlapMethod, 3> all_methods{OverlapMethod::automatic, OverlapMethod::region,
-                                                   OverlapMethod::full_trees};
+constexpr std::array<OverlapMethod, 3> all_methods{OverlapMethod::blocks, OverlapMethod::region,
+                                                   OverlapMethod::region_tree};
 
 void check_pair(const Body& ma, const Body& mb, double spread, double margin, unsigned seed, int trials) {
     std::mt19937 random(seed);
@@ -157,7 +157,7 @@ TEST(Overlap, FarApartBodiesHaveNone) {
 }
 
 TEST(Overlap, WorldBoxIsExact) {
-    const Body torus(torus_mesh(60, 30, 1.0, 0.3)), soup(soup_mesh(100, 50, 30, 5)), cube(cube_mesh(2.0));
+    const Body torus(torus_mesh(120, 50, 1.0, 0.3)), soup(soup_mesh(100, 50, 30, 5)), cube(cube_mesh(2.0));
     std::mt19937 random(6);
     for (const Body* body : {&torus, &soup, &cube}) {
         for (int trial = 0; trial < 10; ++trial) {
@@ -172,21 +172,49 @@ TEST(Overlap, WorldBoxIsExact) {
     }
 }
 
-TEST(Overlap, LocalTreeNeedsFewerTestsWhenCrowded) {
+TEST(Overlap, TreesNeedFewerTestsWhenCrowded) {
     // A torus inside another with a gap of 0.02: all of both is in the overlap, few primitives are neighbours.
     const Body outer(torus_mesh(60, 40, 1.0, 0.3)), inner(torus_mesh(60, 40, 1.0, 0.28));
     const Posed a = posed(outer.surface, Mat34::Identity()), b = posed(inner.surface, Mat34::Identity());
     OverlapScratch scratch;
     Candidates found;
-    OverlapStats automatic, region, full;
-    find_candidates(a, b, 1e-3, scratch, found, OverlapMethod::automatic, &automatic);
-    const std::size_t expected = found.size();
-    find_candidates(a, b, 1e-3, scratch, found, OverlapMethod::region, &region);
-    EXPECT_EQ(found.size(), expected);
-    find_candidates(a, b, 1e-3, scratch, found, OverlapMethod::full_trees, &full);
-    EXPECT_EQ(found.size(), expected);
-    EXPECT_LT(automatic.box_tests + automatic.node_tests, region.box_tests / 20);
-    EXPECT_GT(expected, 1000u);
+    std::array<OverlapStats, 3> stats;
+    std::array<std::size_t, 3> count{};
+    for (int k = 0; k < 3; ++k) {
+        find_candidates(a, b, 1e-3, scratch, found, all_methods[k], &stats[k]);
+        count[k] = found.size();
+    }
+    EXPECT_GT(count[0], 1000u);
+    EXPECT_EQ(count[0], count[1]);
+    EXPECT_EQ(count[0], count[2]);
+    EXPECT_LT(stats[2].box_tests + stats[2].node_tests, stats[1].box_tests / 20);
+    EXPECT_LT(stats[0].box_tests + stats[0].node_tests, stats[1].box_tests / 20);
+}
+
+TEST(Overlap, EveryPrimitiveIsOwnedOnce) {
+    const Body torus(torus_mesh(30, 11, 1.0, 0.3)), soup(soup_mesh(70, 33, 21, 6));
+    for (const Body* body : {&torus, &soup}) {
+        const SurfaceTree& surface = body->surface;
+        std::vector<int> vertices(body->mesh.vertices.size()), edges(body->edges.size());
+        std::vector<int> triangles(body->mesh.triangles.size());
+        for (int b = 0; b < surface.blocks(); ++b) {
+            const SurfaceTree::Block block = surface.block(b);
+            for (int i = 0; i < block.owned; ++i) ++vertices[block.vertices[i]];
+            for (const auto& edge : block.edges) {
+                ++edges[edge.id];
+                for (int k = 0; k < 2; ++k)
+                    EXPECT_EQ(block.vertices[edge.corner[k]], body->edges[edge.id][k]);
+            }
+            for (const auto& triangle : block.triangles) {
+                ++triangles[triangle.id];
+                for (int k = 0; k < 3; ++k)
+                    EXPECT_EQ(block.vertices[triangle.corner[k]], body->mesh.triangles[triangle.id][k]);
+            }
+        }
+        EXPECT_EQ(std::count(edges.begin(), edges.end(), 1), static_cast<long>(edges.size()));
+        EXPECT_EQ(std::count(triangles.begin(), triangles.end(), 1), static_cast<long>(triangles.size()));
+        for (int v : used_vertices(body->mesh)) EXPECT_EQ(vertices[v], 1);
+    }
 }
 
 TEST(Overlap, RegionSearchIsSubLinear) {
