@@ -1,0 +1,233 @@
+// The only file that includes CLI11, which is slow to compile.
+#include "apps/tenon/command_line.hpp"
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/tenon/verbs.hpp"
+
+namespace tenon::app {
+namespace {
+
+using Action = std::function<int()>;
+
+CLI::App* add_verb(CLI::App& app, const std::string& name, const std::string& summary,
+                   const std::string& example) {
+    CLI::App* verb = app.add_subcommand(name, summary);
+    verb->footer("Example:\n  " + example + "\n");
+    return verb;
+}
+
+void add_scene_flags(CLI::App* verb, SceneRequest& scene, const std::string& what) {
+    verb->add_option("scene", scene.scene, what)->required()->type_name("SCENE");
+    verb->add_option("--method", scene.method, "affine | articulated | impulse | volume | adaptive")
+        ->type_name("NAME");
+    verb->add_option("--dt", scene.dt, "time step in seconds")->type_name("S");
+    verb->add_option("--seconds", scene.seconds, "how long to simulate")->type_name("S");
+    verb->add_option("--set", scene.set, "any scene or method parameter by its path; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->take_all()
+        ->expected(1);
+    verb->add_option("--threads", scene.threads, "number of threads; 0: all cores")->type_name("N");
+}
+
+void add_run(CLI::App& app, RunRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "run", "simulate a scene",
+                              "tenon run wrecking-ball -o ball.tenon --seconds 2 --set method.dhat=0.001");
+    add_scene_flags(verb, r.scene, "scene file, built-in name (see 'tenon scenes'), or a run file to resume");
+    verb->add_option("-o,--output", r.output, "run file; default NAME.tenon in this folder")
+        ->type_name("FILE");
+    verb->add_flag("--no-record", r.no_record, "write no run file");
+    verb->add_option("--report", r.report, "write the report as JSON")->type_name("FILE");
+    verb->add_option("--fps", r.fps, "recorded frames per simulated second")
+        ->capture_default_str()
+        ->type_name("N");
+    verb->add_option("--record-every", r.record_every, "record every n-th step instead")->type_name("N");
+    verb->add_option("--record", r.record,
+                     "path: keep every accepted piece of motion, for exact verification")
+        ->check(CLI::IsMember({"path"}))
+        ->type_name("WHAT");
+    verb->add_option("--checkpoint-every", r.checkpoint_every,
+                     "simulated seconds between checkpoints; one is made at the end")
+        ->type_name("S");
+    verb->add_flag("--resume", r.resume, "go on from the newest checkpoint of the run file, bit for bit");
+    verb->add_option("--csv", r.csv, "write series of the run as CSV ('-' for standard output)")
+        ->type_name("FILE");
+    verb->add_option("--series", r.series, "which series, separated by commas; default: all of the steps")
+        ->delimiter(',')
+        ->type_name("NAMES");
+    verb->add_flag("--quiet", r.quiet, "say nothing unless something is wrong");
+    verb->add_flag("--json", r.json, "print the report as JSON");
+    verb->callback([&] { action = [&] { return run_verb(r); }; });
+}
+
+void add_scenes(CLI::App& app, ScenesRequest& r, Action& action) {
+    CLI::App* verb =
+        add_verb(app, "scenes", "list the built-in scenes, or show one", "tenon scenes wrecking-ball");
+    verb->add_option("name", r.name, "show this scene's parameters, source and what to expect")
+        ->type_name("NAME");
+    verb->add_flag("--json", r.json, "as JSON");
+    verb->callback([&] { action = [&] { return scenes_verb(r); }; });
+}
+
+void add_check(CLI::App& app, CheckRequest& r, Action& action) {
+    CLI::App* verb =
+        add_verb(app, "check", "validate a scene without running it", "tenon check my-scene.json");
+    add_scene_flags(verb, r.scene, "scene file or built-in name");
+    verb->add_flag("--json", r.json, "as JSON");
+    verb->callback([&] { action = [&] { return check_verb(r); }; });
+}
+
+void add_compare(CLI::App& app, CompareRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "compare", "one scene with several methods: a table and a page",
+                              "tenon compare physical-pendulum --methods affine,articulated -o compare.html");
+    add_scene_flags(verb, r.scene, "scene file or built-in name");
+    verb->remove_option(verb->get_option("--method"));
+    verb->add_option("--methods", r.methods, "separated by commas; default: all")
+        ->delimiter(',')
+        ->type_name("NAMES");
+    verb->add_option("-o,--output", r.output, "HTML page; default NAME-compare.html")->type_name("FILE");
+    verb->add_flag("--json", r.json, "print the reports as JSON");
+    verb->add_flag("--quiet", r.quiet, "write the page only");
+    verb->callback([&] { action = [&] { return compare_verb(r); }; });
+}
+
+void add_plot(CLI::App& app, PlotRequest& r, Action& action) {
+    CLI::App* verb =
+        add_verb(app, "plot", "energies, momenta, contacts, joint forces, timings of a run: HTML or SVG",
+                 "tenon plot ball.tenon -o ball.html --pictures 6");
+    verb->add_option("run", r.run, "run file")->required()->type_name("RUN");
+    verb->add_option("-o,--output", r.output, "page (.html) or picture (.svg); default NAME.html")
+        ->type_name("FILE");
+    verb->add_option("--series", r.series, "plot these instead, separated by commas")
+        ->delimiter(',')
+        ->type_name("NAMES");
+    verb->add_option("--csv", r.csv, "write the series as CSV ('-' for standard output)")->type_name("FILE");
+    verb->add_flag("--list", r.list, "list the series of this run");
+    verb->add_option("--pictures", r.pictures, "draw this many frames at the top of the page")
+        ->check(CLI::Range(0, 30))
+        ->type_name("N");
+    verb->add_option("--verdict", r.verdict, "show this output of 'tenon verify' in the page")
+        ->type_name("FILE");
+    verb->callback([&] { action = [&] { return plot_verb(r); }; });
+}
+
+void add_render(CLI::App& app, RenderRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "render", "pictures of a scene or a run: PNG, contact sheet, MP4",
+                              "tenon render ball.tenon -o ball.png --sheet 3x2");
+    add_scene_flags(verb, r.scene, "run file, scene file or built-in name");
+    verb->get_option("scene")->type_name("RUN|SCENE");
+    verb->add_option("-o,--output", r.output, ".png or .mp4; default NAME.png")->type_name("FILE");
+    verb->add_option("--size", r.size, "of a picture, in pixels")->capture_default_str()->type_name("WxH");
+    verb->add_option("--sheet", r.sheet, "frames spread over the run, on one picture")
+        ->type_name("COLUMNSxROWS");
+    verb->add_option("--frame", r.frame, "which frame; negative from the end; default the last")
+        ->type_name("N");
+    verb->add_option("--every", r.every, "every n-th frame, as numbered files or in the movie")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    verb->add_option("--fps", r.fps, "of a movie")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    verb->add_flag("--forces", r.forces, "contact forces as arrows");
+    verb->add_option("--force-scale", r.force_scale, "length of the arrows")
+        ->check(CLI::PositiveNumber)
+        ->type_name("M/N");
+    verb->add_flag("--state", r.state, "colour elastic bodies by the state of their elements");
+    verb->add_flag("--no-ground", r.no_ground, "without the ground plane");
+    verb->add_option("--eye", r.camera["eye"], "where the camera is: x,y,z")->delimiter(',')->expected(3);
+    verb->add_option("--target", r.camera["target"], "what it looks at: x,y,z")->delimiter(',')->expected(3);
+    verb->add_option("--fov", r.camera["fov"], "field of view in degrees")
+        ->expected(1)
+        ->check(CLI::Range(1.0, 150.0));
+    verb->add_option("--azimuth", r.azimuth, "direction of the fitted camera, degrees from the front")
+        ->type_name("DEG");
+    verb->add_option("--elevation", r.elevation, "its height, degrees above the horizon")->type_name("DEG");
+    verb->add_flag("--quiet", r.quiet, "say nothing unless something is wrong");
+    verb->callback([&] {
+        std::erase_if(r.camera, [](const auto& entry) { return entry.second.empty(); });
+        action = [&] { return render_verb(r); };
+    });
+}
+
+void add_import(CLI::App& app, ImportRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "import", "turn a rigid-ipc JSON scene into a Tenon scene",
+                              "tenon import fixtures/3D/unit-tests/5-cubes.json -o cubes.json");
+    verb->add_option("file", r.file, "rigid-ipc JSON")->required()->type_name("FILE");
+    verb->add_option("-o,--output", r.output, "scene file; default standard output")->type_name("FILE");
+    verb->add_option("--meshes", r.mesh_root,
+                     "folder that mesh paths are relative to; default: found beside the file")
+        ->type_name("FOLDER");
+    verb->callback([&] { action = [&] { return import_verb(r); }; });
+}
+
+void add_schema(CLI::App& app, SchemaRequest& r, Action& action) {
+    CLI::App* verb =
+        add_verb(app, "schema", "print the JSON Schema of scenes", "tenon schema -o scene.schema.json");
+    verb->add_option("-o,--output", r.output, "file; default standard output")->type_name("FILE");
+    verb->callback([&] { action = [&] { return schema_verb(r); }; });
+}
+
+void add_bench(CLI::App& app, BenchRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "bench", "benchmarks, beside other engines where they are installed",
+                              "tenon bench solve --json");
+    verb->add_option("name", r.name, "one benchmark; default all")->type_name("NAME");
+    verb->add_flag("--list", r.list, "list the benchmarks");
+    verb->add_flag("--json", r.json, "one JSON object a line");
+    verb->add_flag("--quick", r.quick, "small sizes, to see that it works");
+    verb->add_option("--only", r.only, "only cases whose name holds this text")->type_name("TEXT");
+    verb->add_option("--repeats", r.repeats, "medians of this many")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    verb->add_option("--threads", r.threads, "number of threads; 0: all cores")
+        ->check(CLI::NonNegativeNumber);
+    verb->callback([&] { action = [&] { return bench_verb(r); }; });
+}
+
+// Everything the verbs may be asked.
+struct Requests {
+    RunRequest run;
+    ScenesRequest scenes;
+    CheckRequest check;
+    CompareRequest compare;
+    PlotRequest plot;
+    RenderRequest render;
+    ImportRequest import;
+    SchemaRequest schema;
+    BenchRequest bench;
+};
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+    CLI::App app("Tenon simulates things that are stiff, jointed and touching.", "tenon");
+    app.set_version_flag("--version", "tenon " TENON_VERSION);
+    app.require_subcommand(1);
+    app.footer(
+        "'tenon VERB --help' explains a verb. Exit codes: 0 done, 1 the run or check failed, 2 bad input or "
+        "usage.\n");
+    Requests requests;
+    Action action;
+    add_run(app, requests.run, action);
+    add_scenes(app, requests.scenes, action);
+    add_check(app, requests.check, action);
+    add_compare(app, requests.compare, action);
+    add_plot(app, requests.plot, action);
+    add_render(app, requests.render, action);
+    add_import(app, requests.import, action);
+    add_schema(app, requests.schema, action);
+    add_bench(app, requests.bench, action);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& done) {
+        return app.exit(done);  // --help, --version
+    } catch (const CLI::ParseError& error) {
+        std::cerr << "error: " << error.what() << " ('tenon --help' and 'tenon VERB --help' explain)\n";
+        return 2;
+    }
+    return action();
+}
+
+}  // namespace tenon::app

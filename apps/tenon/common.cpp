@@ -1,0 +1,131 @@
+#include "apps/tenon/common.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "math/parallel.hpp"
+#include "tenon/error.hpp"
+#include "tenon/scene_io.hpp"
+
+namespace tenon::app {
+
+Scene load_requested(const SceneRequest& request) {
+    if (request.threads < 0)
+        throw InputError("", "--threads", "is negative", "give the number of threads, or 0 for all cores");
+    set_threads(request.threads);
+    // the method comes first: another method drops the parameters of the scene's own
+    std::vector<Override> overrides;
+    if (request.method) overrides.push_back({"method", *request.method});
+    if (request.dt) overrides.push_back({"dt", fmt::format("{}", *request.dt)});
+    if (request.seconds) overrides.push_back({"seconds", fmt::format("{}", *request.seconds)});
+    for (const std::string& entry : request.set) {
+        const std::size_t equals = entry.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw InputError("", "--set " + entry, "is no key=value",
+                             "write for example --set method.dhat=0.001");
+        overrides.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
+    }
+    return load_scene(request.scene, overrides);
+}
+
+bool is_run_file(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    char head[16] = {};
+    in.read(head, sizeof head);
+    return in.gcount() == sizeof head && std::memcmp(head, "SQLite format 3", 16) == 0;
+}
+
+void write_text(const std::string& file, const std::string& text) {
+    if (file.empty() || file == "-") {
+        std::cout << text << std::flush;
+        return;
+    }
+    const std::string partial = file + ".partial";
+    std::ofstream out(partial, std::ios::binary);
+    if (!out)
+        throw InputError(file, "", fmt::format("cannot be written: {}", std::strerror(errno)),
+                         "choose a folder that exists and may be written to");
+    out << text;
+    out.close();
+    if (!out || std::rename(partial.c_str(), file.c_str()) != 0) {
+        const std::string reason = std::strerror(errno);
+        std::remove(partial.c_str());
+        throw InputError(file, "", "cannot be written: " + reason, "check the space left and the path");
+    }
+}
+
+std::string read_text(const std::string& file) {
+    std::error_code error;
+    if (std::filesystem::is_directory(file, error))
+        throw InputError(file, "", "is a directory", "name a file");
+    std::ifstream in(file, std::ios::binary);
+    if (!in)
+        throw InputError(file, "", fmt::format("cannot be read: {}", std::strerror(errno)), "check the path");
+    std::ostringstream text;
+    text << in.rdbuf();
+    return std::move(text).str();
+}
+
+namespace {
+
+bool looks_like_a_number(const std::string& text) {
+    return !text.empty() &&
+           (std::isdigit(static_cast<unsigned char>(text[0])) || text[0] == '-' || text[0] == '+');
+}
+
+// Width in characters, not bytes, of UTF-8 text.
+std::size_t shown_width(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string text_table(const std::vector<std::vector<std::string>>& rows, const std::string& indent) {
+    std::vector<std::size_t> width;
+    for (const auto& row : rows)
+        for (std::size_t k = 0; k < row.size(); ++k) {
+            if (k >= width.size()) width.push_back(0);
+            width[k] = std::max(width[k], shown_width(row[k]));
+        }
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line = indent;
+        for (std::size_t k = 0; k < row.size(); ++k) {
+            const std::string gap(width[k] - shown_width(row[k]), ' ');
+            line += k > 0 && looks_like_a_number(row[k]) ? gap + row[k] : row[k] + gap;
+            line += "  ";
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    }
+    return text;
+}
+
+std::string short_count(double count) {
+    if (count >= 1e6) return fmt::format("{:.3g}M", count / 1e6);
+    if (count >= 1e4) return fmt::format("{:.3g}K", count / 1e3);
+    return fmt::format("{:.4g}", count);
+}
+
+std::string short_seconds(double seconds) {
+    if (seconds < 10) return fmt::format("{:.2g} s", seconds);
+    if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+    const long whole = static_cast<long>(seconds);
+    if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string stem(const std::string& file) {
+    return std::filesystem::path(file).stem().string();
+}
+
+}  // namespace tenon::app

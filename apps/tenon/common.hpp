@@ -1,0 +1,28 @@
+// What several verbs share: loading scenes by request, writing files, tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/tenon/verbs.hpp"
+#include "tenon/scene.hpp"
+
+namespace tenon::app {
+
+// A file or a built-in with the request's changes, and the number of threads set.
+Scene load_requested(const SceneRequest& request);
+
+bool is_run_file(const std::string& file);  // by its first bytes
+
+// Text to a file, by way of a partial file; "-" or "" is standard output. Throws InputError.
+void write_text(const std::string& file, const std::string& text);
+std::string read_text(const std::string& file);  // throws InputError
+
+// Columns as wide as their widest entry; the first row is the head. Numbers are set flush right.
+std::string text_table(const std::vector<std::vector<std::string>>& rows, const std::string& indent = "  ");
+
+std::string short_count(double count);      // 950, 12.3K, 4.5M
+std::string short_seconds(double seconds);  // 0.53 s, 12 s, 3 min 20 s
+std::string stem(const std::string& file);  // "a/b.tenon" -> "b"
+
+}  // namespace tenon::app

@@ -1,0 +1,141 @@
+// `tenon check`: everything that can be known about a scene before it is run.
+#include <iostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/tenon/common.hpp"
+#include "geometry/mesh_check.hpp"
+#include "tenon/error.hpp"
+#include "tenon/method.hpp"
+#include "tenon/world.hpp"
+
+namespace tenon::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Finding {
+    bool bad = false;  // the scene cannot be simulated well as it is
+    std::string where, what;
+};
+
+// How many of what are wrong with a mesh, as words; empty when it is clean.
+std::string mesh_problems(const geometry::MeshReport& report) {
+    std::string text;
+    const auto add = [&](int count, const char* what) {
+        if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+    };
+    add(report.degenerate_triangles, "degenerate triangles");
+    add(report.boundary_edges, "boundary edges");
+    add(report.non_manifold_edges, "edges with more than two triangles");
+    add(report.inconsistent_edges, "edges whose triangles disagree on orientation");
+    add(report.unused_vertices, "unused vertices");
+    if (report.inside_out) text += fmt::format("{}inside out", text.empty() ? "" : ", ");
+    return text;
+}
+
+void check_meshes(const World& world, std::vector<Finding>& findings) {
+    for (std::size_t i = 0; i < world.shapes.size(); ++i) {
+        const Shape& shape = *world.shapes[i];
+        if (shape.mesh.triangles.empty()) continue;
+        const std::string problems = mesh_problems(geometry::check_mesh(shape.mesh));
+        if (!problems.empty()) findings.push_back({false, "shape " + shape.name, problems});
+    }
+}
+
+void check_method(const Scene& scene, std::vector<Finding>& findings) {
+    const Origin origin{scene.file.empty() ? scene.name : scene.file, "method"};
+    const MethodInfo& method = find_method(scene.method, origin);
+    resolve_params(method.parameters, scene.method_params, origin);
+    if (const auto unsupported = method.supports(scene))
+        findings.push_back({true, unsupported->path, unsupported->problem + " (" + unsupported->cure + ")"});
+}
+
+struct Totals {
+    int dynamic = 0, fixed = 0, kinematic = 0;
+    long triangles = 0, tets = 0;
+    double mass = 0, lightest = 1e300, heaviest = 0;
+};
+
+Totals count(const World& world) {
+    Totals totals;
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        totals.triangles += static_cast<long>(world.shape_of(i).mesh.triangles.size());
+        if (world.bodies.type[i] == BodyType::static_body) ++totals.fixed;
+        if (world.bodies.type[i] == BodyType::kinematic_body) ++totals.kinematic;
+        if (!world.bodies.dynamic(i)) continue;
+        ++totals.dynamic;
+        totals.mass += world.bodies.mass[i];
+        totals.lightest = std::min(totals.lightest, world.bodies.mass[i]);
+        totals.heaviest = std::max(totals.heaviest, world.bodies.mass[i]);
+    }
+    for (const ElasticBody& elastic : world.elastic) {
+        totals.tets += static_cast<long>(elastic.tets.size());
+        for (double mass : elastic.vertex_mass) totals.mass += mass;
+    }
+    return totals;
+}
+
+void print_text(const Scene& scene, const World& world, const Totals& totals,
+                const std::vector<Finding>& findings) {
+    fmt::print("{}: {} dynamic, {} static, {} kinematic bodies, {} joints, {} elastic bodies\n", scene.name,
+               totals.dynamic, totals.fixed, totals.kinematic, world.joints.size(), world.elastic.size());
+    fmt::print("  geometry   {} shapes, {} triangles", world.shapes.size(),
+               short_count(static_cast<double>(totals.triangles)));
+    if (totals.tets > 0) fmt::print(", {} tetrahedra", short_count(static_cast<double>(totals.tets)));
+    const Box3 bounds = world.bounds();
+    if (!bounds.empty())
+        fmt::print("; {:.4g} x {:.4g} x {:.4g} m", bounds.size().x(), bounds.size().y(), bounds.size().z());
+    fmt::print("\n  mass       {:.6g} kg that moves", totals.mass);
+    if (totals.dynamic > 0) fmt::print("; bodies from {:.4g} to {:.4g} kg", totals.lightest, totals.heaviest);
+    fmt::print("\n  motion     {} with {} in steps of {:g} s; gravity [{:g}, {:g}, {:g}]\n",
+               short_seconds(scene.seconds), scene.method, scene.dt, scene.gravity.x(), scene.gravity.y(),
+               scene.gravity.z());
+    for (const Finding& finding : findings)
+        fmt::print("  {:<10} {}: {}\n", finding.bad ? "PROBLEM" : "note", finding.where, finding.what);
+}
+
+void print_json(const Scene& scene, const World& world, const Totals& totals,
+                const std::vector<Finding>& findings) {
+    Json json = {{"scene", scene.name},
+                 {"method", scene.method},
+                 {"dt", scene.dt},
+                 {"seconds", scene.seconds},
+                 {"dynamic", totals.dynamic},
+                 {"static", totals.fixed},
+                 {"kinematic", totals.kinematic},
+                 {"joints", world.joints.size()},
+                 {"elastic", world.elastic.size()},
+                 {"shapes", world.shapes.size()},
+                 {"triangles", totals.triangles},
+                 {"tets", totals.tets},
+                 {"mass", totals.mass}};
+    json["findings"] = Json::array();
+    for (const Finding& finding : findings)
+        json["findings"].push_back({{"severity", finding.bad ? "problem" : "note"},
+                                    {"where", finding.where},
+                                    {"what", finding.what}});
+    std::cout << json.dump(2) << "\n";
+}
+
+}  // namespace
+
+int check_verb(const CheckRequest& request) {
+    const Scene scene = load_requested(request.scene);
+    const World world = build_world(scene);
+    std::vector<Finding> findings;
+    check_method(scene, findings);
+    check_meshes(world, findings);
+    const Totals totals = count(world);
+    const bool good = std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.bad; });
+    if (request.json) {
+        print_json(scene, world, totals, findings);
+    } else {
+        print_text(scene, world, totals, findings);
+        std::cout << (good ? "  good to run\n" : "  not good to run as it is\n");
+    }
+    return good ? 0 : 1;
+}
+
+}  // namespace tenon::app

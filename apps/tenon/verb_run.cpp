@@ -1,0 +1,81 @@
+// `tenon run`: simulate, record, say what came of it.
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "apps/tenon/common.hpp"
+#include "apps/tenon/progress.hpp"
+#include "apps/tenon/summary.hpp"
+#include "run/run_loop.hpp"
+#include "run/series.hpp"
+#include "tenon/error.hpp"
+#include "tenon/scene_io.hpp"
+
+namespace tenon::app {
+namespace {
+
+// A run file may stand for its own scene, to be resumed or run again.
+Scene scene_of(const RunRequest& request) {
+    if (!is_run_file(request.scene.scene)) return load_requested(request.scene);
+    const run::RunReader reader(request.scene.scene);
+    std::vector<Override> overrides;
+    if (request.scene.seconds) overrides.push_back({"seconds", fmt::format("{}", *request.scene.seconds)});
+    if (request.scene.method || request.scene.dt || !request.scene.set.empty())
+        throw InputError(
+            request.scene.scene, "", "a run file goes on as it was started",
+            "of the scene only --seconds may be changed; run the scene itself for other changes");
+    return parse_scene(reader.scene_json(), request.scene.scene, "", overrides);
+}
+
+run::RunOptions options_of(const RunRequest& request, const Scene& scene) {
+    run::RunOptions options;
+    options.output = request.output;
+    if (options.output.empty())
+        options.output = is_run_file(request.scene.scene) ? request.scene.scene : scene.name + ".tenon";
+    if (request.no_record) options.output.clear();
+    options.report = request.report;
+    options.fps = request.fps;
+    options.record_every = request.record_every;
+    options.record_path = request.record == "path";
+    options.checkpoint_every = request.checkpoint_every;
+    options.stop = &stop_on_interrupt();
+    if (request.resume)
+        options.resume = is_run_file(request.scene.scene) ? request.scene.scene : options.output;
+    else if (is_run_file(request.scene.scene) && options.output == request.scene.scene)
+        throw InputError(request.scene.scene, "", "would be overwritten by its own scene",
+                         "add --resume to go on with it, or -o for another file");
+    return options;
+}
+
+}  // namespace
+
+int run_verb(const RunRequest& request) {
+    if (request.no_record && !request.csv.empty())
+        throw InputError("", "--csv", "needs a recorded run", "leave --no-record away");
+    Scene scene = scene_of(request);
+    const run::RunOptions options = options_of(request, scene);
+    ProgressBar bar(request.quiet || request.json);
+    const run::Report report =
+        run::run_scene(std::move(scene), options, [&](const run::Progress& progress) { bar.show(progress); });
+    bar.clear();
+    if (!request.csv.empty()) {
+        const run::RunReader reader(options.output);
+        write_text(request.csv,
+                   run::series_csv(reader,
+                                   request.series.empty() ? run::step_series_names(reader) : request.series));
+    }
+    if (request.json) {
+        std::cout << report.to_json();
+    } else if (!request.quiet) {
+        std::cout << summary(report);
+        if (!options.output.empty()) std::cout << fmt::format("  written    {}\n", options.output);
+    }
+    for (const std::string& warning : report.warnings) std::cerr << "warning: " << warning << "\n";
+    if (report.status == "failed") std::cerr << "error: " << report.failure << "\n";
+    if (request.quiet)
+        for (const run::ExpectResult& result : report.expect)
+            if (!result.held) std::cerr << "not as expected: " << result.text << "\n";
+    return passed(report) ? 0 : 1;
+}
+
+}  // namespace tenon::app

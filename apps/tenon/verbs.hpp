@@ -1,0 +1,101 @@
+// The verbs of the command line: what each was asked, and the functions that do it. Each returns the exit code:
+// 0 done, 1 the run or check failed; bad input is thrown as InputError and becomes 2.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon::app {
+
+// Which scene, and what to change in it.
+struct SceneRequest {
+    std::string scene;  // file or built-in name
+    std::optional<std::string> method;
+    std::optional<double> dt, seconds;
+    std::vector<std::string> set;  // key=value
+    int threads = 0;
+};
+
+struct RunRequest {
+    SceneRequest scene;
+    std::string output;  // empty: NAME.tenon
+    bool no_record = false;
+    std::string report;
+    double fps = 60.0;
+    int record_every = 0;
+    std::string record;  // "path" keeps each accepted segment
+    double checkpoint_every = 0.0;
+    bool resume = false;
+    bool quiet = false, json = false;
+    std::string csv;
+    std::vector<std::string> series;
+};
+int run_verb(const RunRequest& request);
+
+struct ScenesRequest {
+    std::string name;
+    bool json = false;
+};
+int scenes_verb(const ScenesRequest& request);
+
+struct CheckRequest {
+    SceneRequest scene;
+    bool json = false;
+};
+int check_verb(const CheckRequest& request);
+
+struct CompareRequest {
+    SceneRequest scene;
+    std::vector<std::string> methods;
+    std::string output;  // HTML page; empty: NAME-compare.html
+    bool json = false, quiet = false;
+};
+int compare_verb(const CompareRequest& request);
+
+struct PlotRequest {
+    std::string run;
+    std::string output;               // .html or .svg; empty: beside the run
+    std::vector<std::string> series;  // empty: energies, momenta, contacts, iterations, timings ...
+    std::string csv;
+    bool list = false;
+    int pictures = 0;     // frames drawn at the top of an HTML page
+    std::string verdict;  // JSON of `tenon verify`, shown in the page
+};
+int plot_verb(const PlotRequest& request);
+
+struct RenderRequest {
+    SceneRequest scene;  // or a run file
+    std::string output;  // .png, .mp4
+    std::string size = "1280x720";
+    std::string sheet;  // "3x3"
+    std::optional<long> frame;
+    int every = 0;
+    double fps = 60.0;  // of a movie
+    bool forces = false, no_ground = false, state = false;
+    std::optional<double> force_scale;
+    std::map<std::string, std::vector<double>> camera;  // eye, target, fov
+    std::optional<double> azimuth, elevation;
+    bool quiet = false;
+};
+int render_verb(const RenderRequest& request);
+
+struct ImportRequest {
+    std::string file, output, mesh_root;
+};
+int import_verb(const ImportRequest& request);
+
+struct SchemaRequest {
+    std::string output;
+};
+int schema_verb(const SchemaRequest& request);
+
+struct BenchRequest {
+    std::string name, only;
+    bool list = false, json = false, quick = false;
+    int repeats = 3, threads = 0;
+};
+int bench_verb(const BenchRequest& request);
+
+}  // namespace tenon::app
