@@ -152,24 +152,6 @@ void add_render(CLI::App& app, RenderRequest& r, Action& action) {
     });
 }
 
-void add_import(CLI::App& app, ImportRequest& r, Action& action) {
-    CLI::App* verb = add_verb(app, "import", "turn a rigid-ipc JSON scene into a Tenon scene",
-                              "tenon import fixtures/3D/unit-tests/5-cubes.json -o cubes.json");
-    verb->add_option("file", r.file, "rigid-ipc JSON")->required()->type_name("FILE");
-    verb->add_option("-o,--output", r.output, "scene file; default standard output")->type_name("FILE");
-    verb->add_option("--meshes", r.mesh_root,
-                     "folder that mesh paths are relative to; default: found beside the file")
-        ->type_name("FOLDER");
-    verb->callback([&] { action = [&] { return import_verb(r); }; });
-}
-
-void add_schema(CLI::App& app, SchemaRequest& r, Action& action) {
-    CLI::App* verb =
-        add_verb(app, "schema", "print the JSON Schema of scenes", "tenon schema -o scene.schema.json");
-    verb->add_option("-o,--output", r.output, "file; default standard output")->type_name("FILE");
-    verb->callback([&] { action = [&] { return schema_verb(r); }; });
-}
-
 void add_bench(CLI::App& app, BenchRequest& r, Action& action) {
     CLI::App* verb = add_verb(app, "bench", "benchmarks, beside other engines where they are installed",
                               "tenon bench solve --json");
@@ -194,8 +176,6 @@ struct Requests {
     CompareRequest compare;
     PlotRequest plot;
     RenderRequest render;
-    ImportRequest import;
-    SchemaRequest schema;
     BenchRequest bench;
 };
 
@@ -216,8 +196,6 @@ int run_command_line(int argc, char** argv) {
     add_compare(app, requests.compare, action);
     add_plot(app, requests.plot, action);
     add_render(app, requests.render, action);
-    add_import(app, requests.import, action);
-    add_schema(app, requests.schema, action);
     add_bench(app, requests.bench, action);
     try {
         app.parse(argc, argv);

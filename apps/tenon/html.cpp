@@ -99,9 +99,10 @@ void HtmlPage::table(const std::vector<std::vector<std::string>>& rows) {
     body_ += "<table>\n";
     for (std::size_t r = 0; r < rows.size(); ++r) {
         body_ += "<tr>";
-        for (const std::string& cell : rows[r])
-            body_ += fmt::format(r == 0 ? "<th>{1}</th>" : "<td{0}>{1}</td>",
-                                 numeric(cell) ? " class=\"n\"" : "", html_escaped(cell));
+        for (const std::string& cell : rows[r]) {
+            const char* const open = r == 0 ? "<th>" : numeric(cell) ? "<td class=\"n\">" : "<td>";
+            body_ += open + html_escaped(cell) + (r == 0 ? "</th>" : "</td>");
+        }
         body_ += "</tr>\n";
     }
     body_ += "</table>\n";

@@ -115,7 +115,8 @@ run::Report report_from_json(const std::string& text) {
     report.momentum_drift = number(j, "momentum_drift", 0);
     report.peak_memory_mb = number(j, "peak_memory_mb", 0);
     report.unconverged_steps = static_cast<long>(number(j, "unconverged_steps", 0));
-    for (const auto& [name, value] : object("phases_ms").items())
+    const Json phases = object("phases_ms");
+    for (const auto& [name, value] : phases.items())
         if (value.is_number()) report.phases_ms.emplace_back(name, value.get<double>());
     if (j.contains("expect") && j["expect"].is_array())
         for (const auto& entry : j["expect"])

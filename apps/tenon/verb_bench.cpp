@@ -1,4 +1,4 @@
-// `tenon import`, `tenon schema`, `tenon bench`.
+// `tenon bench`: benchmarks as text or JSON lines.
 #include <iostream>
 
 #include <fmt/format.h>
@@ -8,20 +8,8 @@
 #include "math/parallel.hpp"
 #include "tenon/error.hpp"
 #include "tenon/params.hpp"
-#include "tenon/scene_io.hpp"
 
 namespace tenon::app {
-
-int import_verb(const ImportRequest& request) {
-    const Scene scene = import_rigid_ipc(request.file, request.mesh_root);
-    write_text(request.output, write_scene(scene) + "\n");
-    return 0;
-}
-
-int schema_verb(const SchemaRequest& request) {
-    write_text(request.output, scene_schema() + "\n");
-    return 0;
-}
 
 int bench_verb(const BenchRequest& request) {
     if (request.list) {
