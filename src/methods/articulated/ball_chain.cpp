@@ -1,0 +1,178 @@
+#include "methods/articulated/ball_chain.hpp"
+
+#include <algorithm>
+
+#include "world/joint_rows.hpp"
+
+namespace tenon::articulated {
+namespace {
+
+// Inverse of a symmetric positive definite 3x3 matrix through L D L^T, which keeps the digits that cofactors of
+// stiff blocks would lose.
+Mat3 spd_inverse(const Mat3& A) {
+    const double d0 = A(0, 0), l10 = A(1, 0) / d0, l20 = A(2, 0) / d0;
+    const double d1 = A(1, 1) - l10 * A(1, 0), c21 = A(2, 1) - l20 * A(1, 0), l21 = c21 / d1;
+    const double d2 = A(2, 2) - l20 * A(2, 0) - l21 * c21;
+    // rows of L^-1
+    const double m10 = -l10, m21 = -l21, m20 = l10 * l21 - l20;
+    const double e0 = 1.0 / d0, e1 = 1.0 / d1, e2 = 1.0 / d2;
+    Mat3 inverse;
+    inverse(0, 0) = e0 + m10 * m10 * e1 + m20 * m20 * e2;
+    inverse(1, 0) = m10 * e1 + m20 * m21 * e2;
+    inverse(2, 0) = m20 * e2;
+    inverse(1, 1) = e1 + m21 * m21 * e2;
+    inverse(2, 1) = m21 * e2;
+    inverse(2, 2) = e2;
+    inverse(0, 1) = inverse(1, 0);
+    inverse(0, 2) = inverse(2, 0);
+    inverse(1, 2) = inverse(2, 1);
+    return inverse;
+}
+
+Vec3 anchor(const BodyField& field, int body, const Vec3& point) {
+    return body < 0 ? point : transform(field.x[body], point);
+}
+
+// One body as its joints see it: compliances between its two anchors and where it would go unconstrained.
+struct BodyView {
+    Mat3 left_left, left_right, right_right;
+    Vec3 left_free, right_free;
+};
+
+Mat3 dense_compliance(const DenseBody& dense, const Vec3& x, const Vec3& y) {
+    Mat3 S;
+    for (int c = 0; c < 3; ++c) {
+        Mat34 load;
+        load.leftCols<3>() = Vec3::Unit(c) * y.transpose();
+        load.col(3) = Vec3::Unit(c);
+        Mat34 moved;
+        Eigen::Map<Vec12>(moved.data()) = dense.factor.solve(Eigen::Map<const Vec12>(load.data()));
+        S.col(c) = transform(moved, x);
+    }
+    return S;
+}
+
+BodyView view(const BodyField& field, int body, const Vec3* left, const Vec3* right) {
+    BodyView v;
+    const BodyInverse inverse = field.inverse(body);
+    const Mat34 free = field.apply_inverse(body, inverse, field.force(body));
+    const bool dense = field.dense[body] >= 0;
+    const Mat3& R = field.rotation[body];
+    const auto compliance = [&](const Vec3& x, const Vec3& y) -> Mat3 {
+        if (dense) return dense_compliance(field.dense_bodies[field.dense[body]], x, y);
+        const Mat3 turned = R * point_compliance(inverse, x, y);
+        return turned * R.transpose();
+    };
+    if (left) {
+        v.left_left = compliance(*left, *left);
+        v.left_free = transform(free, *left);
+    }
+    if (right) {
+        v.right_right = compliance(*right, *right);
+        v.right_free = transform(free, *right);
+    }
+    if (left && right) v.left_right = compliance(*left, *right);
+    return v;
+}
+
+}  // namespace
+
+BallChain::BallChain(const World& world, std::vector<int> chain_bodies, std::vector<int> chain_joints,
+                     bool pinned_start)
+    : pinned_start_(pinned_start) {
+    bodies = std::move(chain_bodies);
+    const auto moving = [&](int body) { return body >= 0 && world.bodies.dynamic(body); };
+    for (std::size_t k = 0; k < chain_joints.size(); ++k) {
+        const Joint& joint = world.joints[chain_joints[k]];
+        const std::size_t right = pinned_start ? k : k + 1;  // body behind the joint
+        Link link;
+        link.joint = chain_joints[k];
+        // the side that is the chain's body behind the joint; at the far end that is the fixed one
+        const int behind = right < bodies.size() ? bodies[right] : -2;
+        link.left_first = behind == -2 ? moving(joint.bodies[0]) : joint.bodies[1] == behind;
+        const int l = link.left_first ? 0 : 1, r = 1 - l;
+        link.left = joint.bodies[l];
+        link.right = joint.bodies[r];
+        link.left_point = joint.point[l];
+        link.right_point = joint.point[r];
+        joints_.push_back(link);
+    }
+    elimination_.resize(joints_.size());
+}
+
+void BallChain::solve(BodyField& field) {
+    // forward: joint k-1 lies before body i, joint k behind it
+    const int count = static_cast<int>(joints_.size());
+    const int shift = pinned_start_ ? 0 : -1;  // joint before body i is i + shift
+    Mat3 D = Mat3::Zero();
+    Vec3 rhs = Vec3::Zero();
+    if (pinned_start_ && count > 0) rhs = anchor(field, joints_[0].left, joints_[0].left_point);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const int body = bodies[i], before = static_cast<int>(i) + shift, behind = before + 1;
+        const Vec3* left = before >= 0 ? &joints_[before].right_point : nullptr;
+        const Vec3* right = behind < count ? &joints_[behind].left_point : nullptr;
+        if (!left && !right) break;
+        const BodyView v = view(field, body, left, right);
+        if (left) {  // joint `before` is complete now: eliminate it
+            Elimination& e = elimination_[before];
+            D += v.left_left;
+            rhs -= transform(field.x[body], *left) + v.left_free;
+            e.inverse = spd_inverse(D);
+            e.y = rhs;
+            if (right) {
+                e.upper = -v.left_right;
+                const Mat3 G = e.inverse * e.upper;
+                D = v.right_right - e.upper.transpose() * G;
+                rhs = transform(field.x[body], *right) + v.right_free - G.transpose() * e.y;
+            }
+        } else {
+            D = v.right_right;
+            rhs = transform(field.x[body], *right) + v.right_free;
+        }
+    }
+    const int last_behind = static_cast<int>(bodies.size()) + shift;
+    if (last_behind == count - 1 && count > 0) {  // the far end is held by something fixed
+        Elimination& e = elimination_[count - 1];
+        rhs -= anchor(field, joints_[count - 1].right, joints_[count - 1].right_point);
+        e.inverse = spd_inverse(D);
+        e.y = rhs;
+    }
+    // backward
+    for (int k = count - 1; k >= 0; --k) {
+        Elimination& e = elimination_[k];
+        Vec3 y = e.y;
+        if (k + 1 < count) y -= e.upper * elimination_[k + 1].y;
+        e.y = e.inverse * y;
+    }
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const int body = bodies[i], before = static_cast<int>(i) + shift, behind = before + 1;
+        Mat34 force = field.force(body);
+        const auto push = [&](const Vec3& f, const Vec3& point) {
+            force.leftCols<3>() += f * point.transpose();
+            force.col(3) += f;
+        };
+        if (before >= 0) push(elimination_[before].y, joints_[before].right_point);
+        if (behind < count) push(-elimination_[behind].y, joints_[behind].left_point);
+        field.dq[body] = field.apply_inverse(body, field.inverse(body), force);
+    }
+}
+
+double BallChain::residual(const BodyField& field) {
+    double worst = 0.0;
+    for (const Link& link : joints_)
+        worst = std::max(
+            worst, (anchor(field, link.left, link.left_point) - anchor(field, link.right, link.right_point))
+                       .cwiseAbs()
+                       .maxCoeff());
+    return worst;
+}
+
+void BallChain::write_forces(const BodyField&, World& world) const {
+    for (std::size_t k = 0; k < joints_.size(); ++k) {
+        Joint& joint = world.joints[joints_[k].joint];
+        joint.force = joints_[k].left_first ? elimination_[k].y : Vec3(-elimination_[k].y);
+        joint.torque.setZero();
+    }
+}
+
+}  // namespace tenon::articulated

@@ -1,0 +1,47 @@
+#include "methods/articulated/body_field.hpp"
+
+#include <algorithm>
+
+#include "math/parallel.hpp"
+
+namespace tenon::articulated {
+
+FieldReport refresh(BodyField& field, const std::vector<int>& bodies) {
+    constexpr std::size_t grain = 4096;
+    const std::size_t chunks = (bodies.size() + grain - 1) / grain;
+    std::vector<FieldReport> partial(chunks);
+    parallel_for(chunks, 1, [&](std::size_t chunk) {
+        FieldReport report;
+        const std::size_t end = std::min(bodies.size(), (chunk + 1) * grain);
+        for (std::size_t i = chunk * grain; i < end; ++i) {
+            const int body = bodies[i];
+            const KindMatrix& kind = field.matrix(body);
+            Mat3 stretch;
+            if (field.polar_free) {
+                const Mat3 A = field.x[body].leftCols<3>();
+                field.rotation[body] = normalised_columns(A);
+                const Mat3 S = field.rotation[body].transpose() * A;
+                stretch = 0.5 * (S + S.transpose());
+            } else {
+                const Polar polar = safe_polar(field.x[body].leftCols<3>());
+                field.rotation[body] = polar.rotation;
+                stretch = polar.stretch;
+                report.fallbacks += polar.fallback;
+            }
+            field.stress[body] = volume_stress(kind, stretch);
+            report.energy +=
+                elastic_energy(kind, stretch) + inertial_energy(kind, field.x[body], field.target[body]);
+            report.strain = std::max(report.strain, (stretch - Mat3::Identity()).cwiseAbs().maxCoeff());
+        }
+        partial[chunk] = report;
+    });
+    FieldReport total;
+    for (const FieldReport& report : partial) {
+        total.energy += report.energy;
+        total.strain = std::max(total.strain, report.strain);
+        total.fallbacks += report.fallbacks;
+    }
+    return total;
+}
+
+}  // namespace tenon::articulated

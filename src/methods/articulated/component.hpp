@@ -1,0 +1,40 @@
+// A connected set of bodies and joints, solved together: the plug point for the different topologies.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "methods/articulated/body_field.hpp"
+
+namespace tenon::articulated {
+
+class Component {
+  public:
+    virtual ~Component() = default;
+
+    std::vector<int> bodies;  // moving ones
+
+    // Linearises at the iterate and solves the KKT system: writes field.dq of its bodies and keeps the multipliers.
+    virtual void solve(BodyField& field) = 0;
+
+    // Conditions that are not linear are left with a residual by one solve. Solves again for that residual alone with
+    // the same factors, and writes field.dq.
+    virtual void correct(BodyField&) {}
+
+    // Largest violation of hard conditions at the iterate.
+    virtual double residual(const BodyField& field) = 0;
+
+    // Energy of springs and other soft rows at the iterate.
+    virtual double soft_energy(const BodyField&) { return 0.0; }
+
+    // Motors, limits and friction that change sides between solves. True when one did: solve again.
+    virtual bool update_bounds(const BodyField&) { return false; }
+
+    virtual bool linear() const { return true; }
+    virtual std::string solver_name() const = 0;
+
+    // Joint forces of the last solve, into the world's joints.
+    virtual void write_forces(const BodyField& field, World& world) const = 0;
+};
+
+}  // namespace tenon::articulated

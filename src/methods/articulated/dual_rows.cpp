@@ -1,0 +1,193 @@
+#include "methods/articulated/dual_rows.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "math/parallel.hpp"
+#include "solve/block_gauss_seidel.hpp"
+#include "solve/chain_thomas.hpp"
+#include "solve/dual_sparse.hpp"
+#include "solve/loop_schur.hpp"
+#include "solve/tree_elimination.hpp"
+
+namespace tenon::articulated {
+namespace {
+
+double dot(const Mat34& a, const Mat34& b) {
+    return a.cwiseProduct(b).sum();
+}
+
+constexpr std::size_t kGrain = 64;
+
+}  // namespace
+
+std::unique_ptr<solve::CliqueSolver> make_clique_solver(const solve::CliqueSystem& system,
+                                                        const SolverChoice& choice) {
+    const solve::TopologyReport topology = solve::find_topology(system, choice.max_closer_rows);
+    const bool chain = topology.topology == solve::Topology::chain;
+    const bool forest = topology.closers.empty();
+    const std::string& wish = choice.solver;
+    // A wish that the topology does not allow falls back to the sparse solver, which solves anything.
+    if (wish == "gauss-seidel")
+        return std::make_unique<solve::BlockGaussSeidel>(system, choice.sweep_tolerance, choice.max_sweeps);
+    if (chain && (wish == "auto" || wish == "chain")) return std::make_unique<solve::ChainThomas>(system);
+    if (forest && (wish == "auto" || wish == "tree")) return std::make_unique<solve::TreeElimination>(system);
+    if (wish == "loops" || (wish == "auto" && topology.topology == solve::Topology::loops))
+        return std::make_unique<solve::LoopSchur>(system, topology.closers);
+    return std::make_unique<solve::DualSparse>(system);
+}
+
+int DualRows::add_block(const std::vector<int>& bodies, int rows) {
+    Block block;
+    for (int body : bodies) block.bodies[block.body_count++] = body;
+    block.rows = rows;
+    block.row_start = static_cast<int>(value.size());
+    block.gradient_start = gradient_.size();
+    gradient_.resize(gradient_.size() + static_cast<std::size_t>(rows) * bodies.size(), Mat34::Zero());
+    const std::size_t total = static_cast<std::size_t>(block.row_start + rows);
+    value.resize(total, 0.0);
+    compliance.resize(total, 0.0);
+    multiplier.resize(total, 0.0);
+    active.resize(total, 1);
+    blocks_.push_back(block);
+    return blocks() - 1;
+}
+
+void DualRows::finish(const SolverChoice& choice) {
+    std::unordered_map<int, int> clique_of;
+    std::vector<std::vector<Incidence>> touching;
+    for (int b = 0; b < blocks(); ++b) {
+        system_.add_block(blocks_[b].rows);
+        for (int s = 0; s < blocks_[b].body_count; ++s) {
+            const auto [found, added] =
+                clique_of.try_emplace(blocks_[b].bodies[s], static_cast<int>(body_.size()));
+            if (added) {
+                body_.push_back(blocks_[b].bodies[s]);
+                touching.emplace_back();
+            }
+            touching[found->second].push_back({b, s});
+        }
+    }
+    incidence_start_.assign(1, 0);
+    std::vector<int> members;
+    for (const auto& list : touching) {
+        members.clear();
+        for (const Incidence& i : list) {
+            incidence_.push_back(i);
+            members.push_back(i.block);
+        }
+        incidence_start_.push_back(static_cast<int>(incidence_.size()));
+        system_.add_clique(members);
+    }
+    moved_.resize(gradient_.size());
+    free_.resize(body_.size());
+    rhs_.resize(value.size());
+    solver_ = make_clique_solver(system_, choice);
+}
+
+// H^-1 C^T and C H^-1 C^T, body by body. Inactive rows become unit rows of the system.
+void DualRows::assemble(const BodyField& field) {
+    parallel_for(body_.size(), kGrain, [&](std::size_t c) {
+        const int body = body_[c];
+        const BodyInverse inverse = field.inverse(body);
+        const int begin = incidence_start_[c], end = incidence_start_[c + 1];
+        for (int i = begin; i < end; ++i) {
+            const Block& block = blocks_[incidence_[i].block];
+            const std::size_t first =
+                block.gradient_start + static_cast<std::size_t>(incidence_[i].slot) * block.rows;
+            for (int r = 0; r < block.rows; ++r)
+                if (active[block.row_start + r])
+                    moved_[first + r] = field.apply_inverse(body, inverse, gradient_[first + r]);
+                else
+                    moved_[first + r].setZero();
+        }
+        double* matrix = system_.clique_matrix(static_cast<int>(c));
+        const int size = system_.clique_rows(static_cast<int>(c));
+        int column = 0;
+        for (int j = begin; j < end; ++j) {
+            const Block& right = blocks_[incidence_[j].block];
+            const std::size_t from =
+                right.gradient_start + static_cast<std::size_t>(incidence_[j].slot) * right.rows;
+            for (int rj = 0; rj < right.rows; ++rj, ++column) {
+                int row = 0;
+                for (int i = begin; i <= j; ++i) {
+                    const Block& left = blocks_[incidence_[i].block];
+                    const std::size_t to =
+                        left.gradient_start + static_cast<std::size_t>(incidence_[i].slot) * left.rows;
+                    for (int ri = 0; ri < left.rows; ++ri, ++row) {
+                        if (row > column) break;
+                        const bool binds = active[left.row_start + ri] && active[right.row_start + rj];
+                        const double entry = binds ? dot(gradient_[to + ri], moved_[from + rj]) : 0.0;
+                        matrix[row + static_cast<std::size_t>(column) * size] = entry;
+                        matrix[column + static_cast<std::size_t>(row) * size] = entry;
+                    }
+                }
+            }
+        }
+    });
+    for (std::size_t r = 0; r < value.size(); ++r) system_.diagonal[r] = active[r] ? compliance[r] : 1.0;
+}
+
+void DualRows::solve(BodyField& field) {
+    assemble(field);
+    solver_->factor(system_);
+
+    // free motion under the body's own force and the given multipliers of inactive rows
+    parallel_for(body_.size(), kGrain, [&](std::size_t c) {
+        const int body = body_[c];
+        Mat34 force = field.force(body);
+        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
+            const Block& block = blocks_[incidence_[i].block];
+            for (int r = 0; r < block.rows; ++r)
+                if (!active[block.row_start + r] && multiplier[block.row_start + r] != 0.0)
+                    force -= multiplier[block.row_start + r] *
+                             gradient(incidence_[i].block, incidence_[i].slot, r);
+        }
+        free_[c] = field.apply_inverse(body, field.inverse(body), force);
+    });
+    for (std::size_t r = 0; r < value.size(); ++r) rhs_[r] = active[r] ? value[r] : 0.0;
+    for (std::size_t c = 0; c < body_.size(); ++c)
+        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
+            const Block& block = blocks_[incidence_[i].block];
+            for (int r = 0; r < block.rows; ++r)
+                if (active[block.row_start + r])
+                    rhs_[block.row_start + r] +=
+                        dot(gradient(incidence_[i].block, incidence_[i].slot, r), free_[c]);
+        }
+    solver_->solve(rhs_.data());
+    for (std::size_t r = 0; r < value.size(); ++r)
+        if (active[r]) multiplier[r] = rhs_[r];
+
+    parallel_for(body_.size(), kGrain, [&](std::size_t c) {
+        Mat34 dq = free_[c];
+        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
+            const Block& block = blocks_[incidence_[i].block];
+            const std::size_t first =
+                block.gradient_start + static_cast<std::size_t>(incidence_[i].slot) * block.rows;
+            for (int r = 0; r < block.rows; ++r)
+                if (active[block.row_start + r]) dq -= multiplier[block.row_start + r] * moved_[first + r];
+        }
+        field.dq[body_[c]] = dq;
+    });
+}
+
+void DualRows::correct(BodyField& field) {
+    for (std::size_t r = 0; r < value.size(); ++r)
+        rhs_[r] = active[r] ? value[r] - compliance[r] * multiplier[r] : 0.0;
+    solver_->solve(rhs_.data());
+    for (std::size_t r = 0; r < value.size(); ++r)
+        if (active[r]) multiplier[r] += rhs_[r];
+    for (std::size_t c = 0; c < body_.size(); ++c) {
+        Mat34 dq = Mat34::Zero();
+        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
+            const Block& block = blocks_[incidence_[i].block];
+            const std::size_t first =
+                block.gradient_start + static_cast<std::size_t>(incidence_[i].slot) * block.rows;
+            for (int r = 0; r < block.rows; ++r)
+                if (active[block.row_start + r]) dq -= rhs_[block.row_start + r] * moved_[first + r];
+        }
+        field.dq[body_[c]] = dq;
+    }
+}
+
+}  // namespace tenon::articulated

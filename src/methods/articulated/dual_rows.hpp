@@ -1,0 +1,86 @@
+// Rows between bodies and their dual system: gradients in, increments out.
+//   H dq + C^T lambda = f,   C dq - E lambda = -c    =>    (C H^-1 C^T + E) lambda = C H^-1 f + c
+// H is block diagonal over bodies, so each body is a clique over the rows that touch it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "methods/articulated/body_field.hpp"
+#include "solve/clique_system.hpp"
+
+namespace tenon::articulated {
+
+// Which solver a component gets, and from when.
+struct SolverChoice {
+    std::string solver = "auto";     // auto | chain | tree | loops | sparse | gauss-seidel
+    int max_closer_rows = 96;        // loops: more rows than these are left to the sparse solver
+    double sweep_tolerance = 1e-10;  // gauss-seidel
+    int max_sweeps = 200;
+};
+
+std::unique_ptr<solve::CliqueSolver> make_clique_solver(const solve::CliqueSystem& system,
+                                                        const SolverChoice& choice);
+
+class DualRows {
+  public:
+    static constexpr int max_bodies = 4;
+    struct Block {
+        std::array<int, max_bodies> bodies{-1, -1, -1, -1};  // world's numbering; only moving ones
+        int body_count = 0;
+        int rows = 0;
+        int row_start = 0;
+        std::size_t gradient_start = 0;
+    };
+
+    int add_block(const std::vector<int>& bodies, int rows);
+    void finish(const SolverChoice& choice);  // after the last block: builds cliques and the solver
+
+    int blocks() const { return static_cast<int>(blocks_.size()); }
+    int rows() const { return static_cast<int>(value.size()); }
+    const Block& block(int b) const { return blocks_[b]; }
+    Mat34& gradient(int block, int slot, int row) {
+        return gradient_[blocks_[block].gradient_start +
+                         static_cast<std::size_t>(slot) * blocks_[block].rows + row];
+    }
+    const Mat34& gradient(int block, int slot, int row) const {
+        return gradient_[blocks_[block].gradient_start +
+                         static_cast<std::size_t>(slot) * blocks_[block].rows + row];
+    }
+
+    // per row
+    std::vector<double> value;       // c
+    std::vector<double> compliance;  // E; zero for hard rows
+    std::vector<double> multiplier;  // lambda, kept for inactive rows (a given force)
+    std::vector<char> active;        // inactive rows do not bind: their multiplier is given
+
+    // Factors at the iterate and solves for increments and multipliers.
+    void solve(BodyField& field);
+    // With the factors of the last solve: increments that remove `value - E lambda` of active rows; updates multipliers.
+    void correct(BodyField& field);
+
+    std::string solver_name() const { return solver_ ? solver_->name() : "free"; }
+    int redundant_rows() const { return solver_ ? solver_->redundant_rows() : 0; }
+
+    const solve::CliqueSystem& system() const { return system_; }
+
+  private:
+    struct Incidence {
+        int block, slot;
+    };
+    void assemble(const BodyField& field);
+
+    std::vector<Block> blocks_;
+    std::vector<Mat34> gradient_, moved_;  // C and H^-1 C^T, same layout
+    std::vector<int> body_;                // bodies touched, one per clique
+    std::vector<int> incidence_start_;
+    std::vector<Incidence> incidence_;
+    std::vector<Mat34> free_;  // H^-1 f per touched body
+    solve::CliqueSystem system_;
+    std::unique_ptr<solve::CliqueSolver> solver_;
+    std::vector<double> rhs_;
+};
+
+}  // namespace tenon::articulated

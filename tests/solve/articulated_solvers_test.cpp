@@ -1,0 +1,318 @@
+// Every dual solver against a dense long-double KKT solve, on random systems of each topology.
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <numeric>
+#include <random>
+
+#include "methods/articulated/dual_rows.hpp"
+#include "solve/block_gauss_seidel.hpp"
+#include "solve/chain_thomas.hpp"
+#include "solve/dual_sparse.hpp"
+#include "solve/kkt_dense.hpp"
+#include "solve/loop_schur.hpp"
+#include "solve/tree_elimination.hpp"
+#include "world/joint_rows.hpp"
+
+using namespace tenon;
+using namespace tenon::articulated;
+
+namespace {
+
+struct Random {
+    std::mt19937 engine;
+    double uniform(double lo = -1, double hi = 1) {
+        return std::uniform_real_distribution<double>(lo, hi)(engine);
+    }
+    int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(engine); }
+    Vec3 vector() { return {uniform(), uniform(), uniform()}; }
+    Mat3 rotation() {
+        return Quat(Vec4(uniform(), uniform(), uniform(), uniform()).normalized()).toRotationMatrix();
+    }
+};
+
+struct Edge2 {
+    int a, b;            // b = -1: the world
+    bool loose = false;  // a joint that takes few freedoms: dense graphs of stiff joints would leave none
+};
+
+std::vector<Edge2> chain_edges(Random& random, int n) {
+    std::vector<Edge2> edges;
+    if (random.below(2)) edges.push_back({0, -1});
+    for (int i = 0; i + 1 < n; ++i) edges.push_back({i, i + 1});
+    if (random.below(2)) edges.push_back({n - 1, -1});
+    return edges;
+}
+std::vector<Edge2> tree_edges(Random& random, int n) {
+    std::vector<Edge2> edges;
+    for (int i = 1; i < n; ++i) edges.push_back({random.below(i), i});
+    edges.push_back({random.below(n), -1});
+    return edges;
+}
+std::vector<Edge2> loop_edges(Random& random, int n) {
+    std::vector<Edge2> edges = tree_edges(random, n);
+    for (int k = 0; k < 2; ++k) {
+        const int a = random.below(n), b = random.below(n);
+        if (a != b) edges.push_back({a, b});
+    }
+    return edges;
+}
+std::vector<Edge2> graph_edges(Random& random, int n) {
+    std::vector<Edge2> edges = loop_edges(random, n);
+    for (int i = 0; i < n; i += 2) edges.push_back({i, (i + 2 + random.below(n - 2)) % n, true});
+    std::erase_if(edges, [](const Edge2& e) { return e.a == e.b; });
+    return edges;
+}
+
+struct System {
+    BodyField field;
+    DualRows rows;
+    solve::KktProblem problem;
+};
+
+// Bodies with random poses, stresses and masses (ratios up to `mass_ratio`), joints of random types.
+void make_system(Random& random, int bodies, const std::vector<Edge2>& edges, double mass_ratio, System& s) {
+    BodyField& field = s.field;
+    field.etas[0] = field.etas[1] = 1e-2;
+    for (int i = 0; i < bodies; ++i) {
+        const double mass = std::pow(mass_ratio, random.uniform(0, 1));
+        BodyKind kind = make_kind(mass, Vec3(0.5, 1.0, 2.0) * (0.02 * mass * random.uniform(0.5, 1)),
+                                  1e-3 * mass, 1e8, 0.3);
+        field.kinds.push_back(kind);
+        for (auto& matrices : field.matrices) matrices.push_back(make_kind_matrix(kind, 1e-2));
+        field.kind.push_back(i);
+        field.euler.push_back(0);
+        field.dense.push_back(-1);
+        field.moving.push_back(1);
+        Mat34 x;
+        x << random.rotation(), random.vector();
+        field.rotation.push_back(x.leftCols<3>());
+        const Mat3 M = Mat3::NullaryExpr([&] { return random.uniform(); });
+        field.stress.push_back(1e-4 * kind.volume_mu * (M + M.transpose()));
+        field.x.push_back(x);
+        field.target.push_back(x + 0.01 * Mat34::NullaryExpr([&] { return random.uniform(); }));
+        field.dq.push_back(Mat34::Zero());
+    }
+    constexpr JointType types[] = {JointType::ball,      JointType::hinge,   JointType::universal,
+                                   JointType::prismatic, JointType::fixed,   JointType::cylindrical,
+                                   JointType::planar,    JointType::distance};
+    std::vector<Joint> joints;
+    for (const Edge2& edge : edges) {
+        Joint joint;
+        joint.spec.type =
+            edge.loose ? (random.below(2) ? JointType::distance : JointType::ball) : types[random.below(8)];
+        joint.spec.linear = random.below(2);
+        joint.bodies = {edge.a, edge.b};
+        joint.rest_length = 0.3;
+        const Vec3 point = random.vector();
+        const Mat3 frame = random.rotation();
+        for (int side = 0; side < 2; ++side) {
+            const Mat34& q = joint.bodies[side] < 0 ? world_map() : field.x[joint.bodies[side]];
+            joint.point[side] = q.leftCols<3>().transpose() * (point + 0.01 * random.vector() - q.col(3));
+            joint.frame[side] =
+                q.leftCols<3>().transpose() * (Eigen::AngleAxisd(0.01, Vec3::UnitX()) * frame);
+        }
+        joints.push_back(joint);
+        std::vector<int> moving{edge.a};
+        if (edge.b >= 0) moving.push_back(edge.b);
+        s.rows.add_block(moving, joint_row_count(joint.spec));
+    }
+    for (int b = 0; b < s.rows.blocks(); ++b) {
+        const Joint& joint = joints[b];
+        JointRows rows;
+        joint_rows(joint, field.x[joint.bodies[0]],
+                   joint.bodies[1] < 0 ? world_map() : field.x[joint.bodies[1]], rows);
+        const auto& block = s.rows.block(b);
+        solve::KktBlock kkt;
+        for (int slot = 0; slot < block.body_count; ++slot) {
+            kkt.bodies.push_back(block.bodies[slot]);
+            kkt.gradient.emplace_back();
+            for (int r = 0; r < rows.count; ++r) {
+                s.rows.gradient(b, slot, r) = rows.gradient[slot][r];
+                kkt.gradient.back().push_back(Eigen::Map<const Vec12>(rows.gradient[slot][r].data()));
+            }
+        }
+        for (int r = 0; r < rows.count; ++r) {
+            s.rows.value[block.row_start + r] = rows.value[r];
+            // A little compliance on some rows: springs are such rows.
+            s.rows.compliance[block.row_start + r] = random.below(4) == 0 ? 1e-6 : 0.0;
+            kkt.residual.push_back(rows.value[r]);
+            kkt.compliance.push_back(s.rows.compliance[block.row_start + r]);
+        }
+        s.problem.blocks.push_back(kkt);
+    }
+    for (int i = 0; i < bodies; ++i) {
+        s.problem.H.push_back(
+            dense_body_matrix(field.matrix(i), geometric_stiffness(field.stress[i]), field.rotation[i]));
+        const Mat34 force = field.force(i);
+        s.problem.force.push_back(Eigen::Map<const Vec12>(force.data()));
+    }
+}
+
+double relative_error(const System& s, const solve::KktSolution& exact) {
+    double error = 0, scale = 0;
+    for (std::size_t i = 0; i < exact.increment.size(); ++i) {
+        const Vec12 found = Eigen::Map<const Vec12>(s.field.dq[i].data());
+        error = std::max(error, (found - exact.increment[i]).cwiseAbs().maxCoeff());
+        scale = std::max(scale, exact.increment[i].cwiseAbs().maxCoeff());
+    }
+    return error / scale;
+}
+
+double multiplier_error(const System& s, const solve::KktSolution& exact) {
+    double error = 0, scale = 0;
+    for (std::size_t r = 0; r < exact.multiplier.size(); ++r) {
+        error = std::max(error, std::abs(s.rows.multiplier[r] - exact.multiplier[r]));
+        scale = std::max(scale, std::abs(exact.multiplier[r]));
+    }
+    return error / scale;
+}
+
+// Residual of the KKT equations, each body's in the scale of the forces that act on it.
+double scaled_residual(const System& s) {
+    std::vector<Vec12> sum(s.field.x.size()), scale(s.field.x.size());
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+        const Vec12 Hdq = s.problem.H[i] * Eigen::Map<const Vec12>(s.field.dq[i].data());
+        sum[i] = Hdq - s.problem.force[i];
+        scale[i] = s.problem.H[i].cwiseAbs() * Eigen::Map<const Vec12>(s.field.dq[i].data()).cwiseAbs() +
+                   s.problem.force[i].cwiseAbs();
+    }
+    for (int b = 0; b < s.rows.blocks(); ++b)
+        for (std::size_t slot = 0; slot < s.problem.blocks[b].bodies.size(); ++slot)
+            for (int r = 0; r < s.rows.block(b).rows; ++r) {
+                const Vec12 term =
+                    s.rows.multiplier[s.rows.block(b).row_start + r] * s.problem.blocks[b].gradient[slot][r];
+                sum[s.problem.blocks[b].bodies[slot]] += term;
+                scale[s.problem.blocks[b].bodies[slot]] += term.cwiseAbs();
+            }
+    double worst = 0;
+    for (std::size_t i = 0; i < sum.size(); ++i)
+        worst = std::max(worst, sum[i].cwiseAbs().maxCoeff() / scale[i].maxCoeff());
+    return worst;
+}
+
+using Maker = std::vector<Edge2> (*)(Random&, int);
+
+void compare(Maker maker, const std::string& solver, const std::string& expected_name, double tolerance,
+             int systems = 200) {
+    Random random{std::mt19937(42)};
+    for (int trial = 0; trial < systems; ++trial) {
+        System s;
+        const int bodies = (maker == graph_edges ? 7 : 3) + random.below(4);
+        make_system(random, bodies, maker(random, bodies), 1e3, s);
+        SolverChoice choice;
+        choice.solver = solver;
+        choice.sweep_tolerance = 1e-13;
+        choice.max_sweeps = 20000;
+        s.rows.finish(choice);
+        ASSERT_EQ(s.rows.solver_name(), expected_name);
+        s.rows.solve(s.field);
+        const solve::KktSolution exact = solve::solve_kkt_dense(s.problem);
+        ASSERT_LT(relative_error(s, exact), tolerance) << solver << " trial " << trial;
+        if (solver != "gauss-seidel") {
+            ASSERT_LT(multiplier_error(s, exact), 1e3 * tolerance) << solver << " trial " << trial;
+        }
+    }
+}
+
+}  // namespace
+
+TEST(DualSolvers, ChainMatchesTheOracle) {
+    compare(chain_edges, "chain", "chain", 1e-9);
+}
+TEST(DualSolvers, TreeMatchesTheOracle) {
+    compare(tree_edges, "tree", "tree", 1e-9);
+}
+TEST(DualSolvers, LoopsMatchTheOracle) {
+    compare(loop_edges, "loops", "loops", 1e-9);
+}
+TEST(DualSolvers, SparseMatchesTheOracleOnGraphs) {
+    compare(graph_edges, "sparse", "sparse", 1e-9);
+}
+TEST(DualSolvers, SparseMatchesTheOracleOnTrees) {
+    compare(tree_edges, "sparse", "sparse", 1e-9, 50);
+}
+TEST(DualSolvers, GaussSeidelMatchesTheOracle) {
+    compare(tree_edges, "gauss-seidel", "gauss-seidel", 1e-5, 30);
+}
+
+TEST(DualSolvers, ChoosesByTopology) {
+    Random random{std::mt19937(3)};
+    const auto name = [&](const std::vector<Edge2>& edges, int closer_rows) {
+        System s;
+        make_system(random, 6, edges, 10, s);
+        SolverChoice choice;
+        choice.max_closer_rows = closer_rows;
+        s.rows.finish(choice);
+        return s.rows.solver_name();
+    };
+    EXPECT_EQ(name({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}, 96), "chain");
+    EXPECT_EQ(name({{0, 1}, {0, 2}, {0, 3}, {3, 4}, {4, 5}}, 96), "tree");
+    EXPECT_EQ(name({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}}, 96), "loops");
+    EXPECT_EQ(name({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}}, 0), "sparse");
+}
+
+TEST(DualSolvers, MassRatiosOfAMillionLeaveASmallResidual) {
+    for (const char* solver : {"chain", "tree", "loops", "sparse"}) {
+        Random random{std::mt19937(5)};
+        for (int trial = 0; trial < 100; ++trial) {
+            System s;
+            const Maker maker = std::string(solver) == "chain"   ? chain_edges
+                                : std::string(solver) == "tree"  ? tree_edges
+                                : std::string(solver) == "loops" ? loop_edges
+                                                                 : graph_edges;
+            make_system(random, 5, maker(random, 5), 1e6, s);
+            SolverChoice choice;
+            choice.solver = solver;
+            s.rows.finish(choice);
+            s.rows.solve(s.field);
+            ASSERT_LT(scaled_residual(s), 1e-9) << solver << " trial " << trial;
+        }
+    }
+}
+
+// A grid of 3x3 blocks, 24 x 24 cells: large enough for wide supernodes.
+TEST(DualSparse, SolvesAGridOfPoints) {
+    const int n = 24;
+    Random random{std::mt19937(9)};
+    solve::CliqueSystem system;
+    for (int i = 0; i < n * n; ++i) system.add_block(3);
+    const auto add = [&](int a, int b) {
+        const int c = system.add_clique({a, b});
+        const Eigen::Matrix<double, 6, 6> M =
+            Eigen::Matrix<double, 6, 6>::NullaryExpr([&] { return random.uniform(); });
+        Eigen::Map<Eigen::Matrix<double, 6, 6>>(system.clique_matrix(c)) = M * M.transpose();
+    };
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+            if (i + 1 < n) add(i * n + j, (i + 1) * n + j);
+            if (j + 1 < n) add(i * n + j, i * n + j + 1);
+        }
+    std::fill(system.diagonal.begin(), system.diagonal.end(), 0.1);
+    VecX expected(system.rows()), x(system.rows());
+    for (int r = 0; r < system.rows(); ++r) expected[r] = random.uniform();
+    solve::multiply(system, expected.data(), x.data());
+    solve::DualSparse solver(system);
+    solver.factor(system);
+    solver.solve(x.data());
+    EXPECT_LT((x - expected).cwiseAbs().maxCoeff(), 1e-10);
+    EXPECT_EQ(solver.redundant_rows(), 0);
+}
+
+// The same row twice: the second one is redundant and is dropped instead of dividing by zero.
+TEST(DualSolvers, RedundantRowsAreDropped) {
+    solve::CliqueSystem system;
+    system.add_block(2);
+    const int c = system.add_clique({0});
+    Eigen::Map<Mat2>(system.clique_matrix(c)) << 2.0, 2.0, 2.0, 2.0;
+    for (const char* kind : {"chain", "tree", "sparse"}) {
+        SolverChoice choice;
+        choice.solver = kind;
+        auto solver = make_clique_solver(system, choice);
+        solver->factor(system);
+        double x[2] = {4.0, 4.0};
+        solver->solve(x);
+        EXPECT_EQ(solver->redundant_rows(), 1);
+        EXPECT_NEAR(2 * x[0] + 2 * x[1], 4.0, 1e-12) << kind;
+    }
+}
