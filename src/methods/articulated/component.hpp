@@ -8,11 +8,21 @@
 
 namespace tenon::articulated {
 
+// What a component may want to know when a step begins. The iterate holds the last state.
+struct StepStart {
+    const World& world;
+    const std::vector<Mat34>* previous_q = nullptr;  // one step earlier, when there is such a history
+    const std::vector<Mat34>* previous_rate = nullptr;
+    double time = 0.0;  // at the step's end
+};
+
 class Component {
   public:
     virtual ~Component() = default;
 
     std::vector<int> bodies;  // moving ones
+
+    virtual void begin_step(const BodyField&, const StepStart&) {}
 
     // Linearises at the iterate and solves the KKT system: writes field.dq of its bodies and keeps the multipliers.
     virtual void solve(BodyField& field) = 0;

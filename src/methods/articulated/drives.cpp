@@ -1,0 +1,211 @@
+#include "methods/articulated/drives.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::articulated {
+namespace {
+
+using Kind = DriveRow::Kind;
+using State = DriveRow::State;
+
+double dot(const Mat34& a, const Mat34& b) {
+    return a.cwiseProduct(b).sum();
+}
+
+double profile_at(const MotorSpec& motor, double time) {
+    const auto& table = motor.profile;
+    if (table.empty()) return motor.target;
+    if (time <= table.front()[0]) return table.front()[1];
+    for (std::size_t k = 1; k < table.size(); ++k)
+        if (time <= table[k][0]) {
+            const double u = (time - table[k - 1][0]) / std::max(table[k][0] - table[k - 1][0], 1e-300);
+            return table[k - 1][1] + u * (table[k][1] - table[k - 1][1]);
+        }
+    return table.back()[1];
+}
+
+const SpringSpec* spring_of(const DriveRow& drive, const Joint& joint) {
+    if (drive.kind == Kind::bend) return &*joint.spec.bend;
+    const auto k = static_cast<std::size_t>(drive.coordinate);
+    if (k < joint.spec.drives.size() && joint.spec.drives[k].spring) return &*joint.spec.drives[k].spring;
+    if (joint.spec.type == JointType::ball && drive.coordinate == 1 && joint.spec.twist)
+        return &*joint.spec.twist;
+    return nullptr;
+}
+
+struct CoordinateState {
+    double value, rate;
+};
+
+// The coordinate and its rate in a given state, turns counted from `reference`.
+CoordinateState coordinate_state(const DriveRow& drive, const Joint& joint, const Mat34& qa, const Mat34& qb,
+                                 const Mat34& va, const Mat34& vb, double reference) {
+    JointCoordinate c;
+    if (drive.kind == Kind::bend) {
+        c = bend_components(joint, qa, qb)[drive.component];
+    } else {
+        c = joint_coordinate(joint, drive.coordinate, qa, qb);
+        if (coordinate_is_angle(joint.spec.type, drive.coordinate)) c.value = unwrapped(c.value, reference);
+    }
+    return {c.value, dot(c.gradient[0], va) + dot(c.gradient[1], vb)};
+}
+
+}  // namespace
+
+std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index) {
+    std::vector<DriveRow> rows;
+    const auto add = [&](Kind kind, int coordinate, State state = State::hold, int component = 0) {
+        DriveRow row;
+        row.kind = kind;
+        row.joint = joint_index;
+        row.coordinate = coordinate;
+        row.component = component;
+        row.state = state;
+        rows.push_back(row);
+    };
+    const int coordinates = joint_coordinate_count(joint.spec.type);
+    for (int k = 0; k < std::min<int>(coordinates, static_cast<int>(joint.spec.drives.size())); ++k) {
+        const DriveSpec& drive = joint.spec.drives[k];
+        if (drive.limits) add(Kind::limit, k, State::off);
+        if (drive.spring || drive.armature > 0) add(Kind::smooth, k);
+        if (drive.motor.type == MotorSpec::Type::force) add(Kind::force, k);
+        if (drive.motor.type == MotorSpec::Type::velocity || drive.motor.type == MotorSpec::Type::position)
+            add(Kind::servo, k);
+        if (drive.friction > 0) add(Kind::friction, k);
+    }
+    if (joint.spec.type == JointType::ball) {
+        const bool twist_has_drive = joint.spec.drives.size() > 1 && joint.spec.drives[1].spring;
+        if (joint.spec.twist && !twist_has_drive) add(Kind::smooth, 1);
+        if (joint.spec.bend) add(Kind::bend, 0, State::hold, 0), add(Kind::bend, 0, State::hold, 1);
+    }
+    return rows;
+}
+
+void begin_step(DriveRow& drive, const Joint& joint, const BodyField& field, const StepStart& start) {
+    static const Mat34 still = Mat34::Zero();
+    const int a = joint.bodies[0], b = joint.bodies[1];
+    const auto map = [](const std::vector<Mat34>& all, int body, const Mat34& world) -> const Mat34& {
+        return body < 0 ? world : all[body];
+    };
+    const Bodies& bodies = start.world.bodies;
+    const double reference = joint.coordinate[std::min(drive.coordinate, 2)];
+    const CoordinateState now =
+        coordinate_state(drive, joint, map(bodies.q, a, world_map()), map(bodies.q, b, world_map()),
+                         map(bodies.rate, a, still), map(bodies.rate, b, still), reference);
+    drive.reference = now.value;
+
+    // the coordinate's own implicit rule: rate = (theta - predicted) / eta
+    double predicted = now.value, predicted_rate = now.rate;
+    const int any = a >= 0 && field.moving[a] ? a : b;
+    const bool euler = field.euler[any] != 0;
+    const double eta = field.eta(any);
+    if (!euler && start.previous_q) {
+        const CoordinateState before = coordinate_state(
+            drive, joint, map(*start.previous_q, a, world_map()), map(*start.previous_q, b, world_map()),
+            map(*start.previous_rate, a, still), map(*start.previous_rate, b, still), now.value);
+        predicted = (4.0 * now.value - before.value) / 3.0;
+        predicted_rate = (4.0 * now.rate - before.rate) / 3.0;
+    }
+
+    const auto k = static_cast<std::size_t>(drive.coordinate);
+    const DriveSpec* spec = k < joint.spec.drives.size() ? &joint.spec.drives[k] : nullptr;
+    switch (drive.kind) {
+        case Kind::smooth:
+        case Kind::bend: {
+            const SpringSpec* spring = spring_of(drive, joint);
+            const double armature = drive.kind == Kind::smooth && spec ? spec->armature : 0.0;
+            const double stiffness = spring ? spring->stiffness : 0.0;
+            const double damping = spring ? spring->damping / eta : 0.0;
+            const double inertia = armature / (eta * eta);
+            const double rest = spring && drive.kind == Kind::smooth ? spring->rest : 0.0;
+            drive.stiffness = stiffness + damping + inertia;
+            if (drive.stiffness > 0)
+                drive.target =
+                    (stiffness * rest + damping * predicted + inertia * (predicted + eta * predicted_rate)) /
+                    drive.stiffness;
+            break;
+        }
+        case Kind::limit:
+            drive.low = (*spec->limits)[0];
+            drive.high = (*spec->limits)[1];
+            break;
+        case Kind::servo: {
+            const double wanted = profile_at(spec->motor, start.time);
+            drive.target = spec->motor.type == MotorSpec::Type::velocity ? predicted + eta * wanted : wanted;
+            drive.bound = spec->motor.max;
+            drive.state = State::hold;
+            break;
+        }
+        case Kind::friction:
+            drive.target = predicted;
+            drive.bound = spec->friction;
+            drive.state = State::hold;
+            break;
+        case Kind::force:
+            drive.target = std::clamp(profile_at(spec->motor, start.time), -spec->motor.max, spec->motor.max);
+            break;
+    }
+}
+
+DriveValue evaluate(const DriveRow& drive, const Joint& joint, const Mat34& qa, const Mat34& qb) {
+    DriveValue out;
+    JointCoordinate c;
+    if (drive.kind == Kind::bend) {
+        c = bend_components(joint, qa, qb)[drive.component];
+    } else {
+        c = joint_coordinate(joint, drive.coordinate, qa, qb);
+        if (coordinate_is_angle(joint.spec.type, drive.coordinate))
+            c.value = unwrapped(c.value, drive.reference);
+    }
+    out.coordinate = c.value;
+    out.gradient = c.gradient;
+    switch (drive.kind) {
+        case Kind::smooth:
+        case Kind::bend:
+            out.value = c.value - drive.target;
+            out.compliance = drive.stiffness > 0 ? 1.0 / drive.stiffness : 1e300;
+            break;
+        case Kind::limit:
+            out.value = c.value - (drive.state == State::at_low ? drive.low : drive.high);
+            break;
+        case Kind::force:
+            break;
+        default:
+            out.value = c.value - drive.target;
+    }
+    return out;
+}
+
+bool update_state(DriveRow& drive, double coordinate, double& multiplier) {
+    const State before = drive.state;
+    switch (drive.kind) {
+        case Kind::limit:
+            if (drive.state == State::off) {
+                if (coordinate > drive.high) drive.state = State::at_high;
+                if (coordinate < drive.low) drive.state = State::at_low;
+            } else if ((drive.state == State::at_high && multiplier < 0.0) ||
+                       (drive.state == State::at_low && multiplier > 0.0)) {
+                drive.state = State::off;
+            }
+            if (drive.state == State::off) multiplier = 0.0;
+            break;
+        case Kind::servo:
+        case Kind::friction:
+            if (drive.state == State::hold) {
+                if (multiplier > drive.bound) drive.state = State::at_high;
+                if (multiplier < -drive.bound) drive.state = State::at_low;
+            } else if ((drive.state == State::at_high && coordinate < drive.target) ||
+                       (drive.state == State::at_low && coordinate > drive.target)) {
+                drive.state = State::hold;
+            }
+            if (drive.state == State::at_high) multiplier = drive.bound;
+            if (drive.state == State::at_low) multiplier = -drive.bound;
+            break;
+        default:
+            break;
+    }
+    return drive.state != before;
+}
+
+}  // namespace tenon::articulated

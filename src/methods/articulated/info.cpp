@@ -1,0 +1,69 @@
+// What the articulated method is called, takes and cannot do.
+#include <fmt/format.h>
+
+#include "methods/articulated/method.hpp"
+
+namespace tenon {
+namespace articulated {
+
+Options read_options(const Params& params) {
+    Options options;
+    options.bdf2 = params.text("integrator") == "bdf2";
+    options.polar_free = params.text("rotation") == "normalised";
+    options.backtracking = params.flag("backtracking");
+    options.max_iterations = params.integer("max_iterations");
+    options.min_iterations = std::min(params.integer("min_iterations"), options.max_iterations);
+    options.strain_tolerance = params.number("strain_tolerance");
+    options.joint_tolerance = params.number("joint_tolerance");
+    options.start_substeps = params.integer("start_substeps");
+    options.solver.solver = params.text("solver");
+    options.solver.max_closer_rows = params.integer("max_closer_rows");
+    options.solver.sweep_tolerance = params.number("sweep_tolerance");
+    options.solver.max_sweeps = params.integer("max_sweeps");
+    return options;
+}
+
+namespace {
+
+std::vector<ParamInfo> parameters() {
+    return {
+        {"integrator", std::string("bdf2"), "bdf2, or euler (implicit) for the paper's comparisons", 0, 0, {"bdf2", "euler"}},
+        {"solver", std::string("auto"), "solver of each connected component; auto chooses by its topology", 0, 0,
+         {"auto", "chain", "tree", "loops", "sparse", "gauss-seidel"}},
+        {"rotation", std::string("polar"), "polar decomposition, or the paper's normalised columns", 0, 0,
+         {"polar", "normalised"}},
+        {"backtracking", true, "halve steps that do not lower the incremental potential"},
+        {"max_iterations", 12.0, "most solves per step", 1, 1000},
+        {"min_iterations", 1.0, "fewest solves per step", 1, 1000},
+        {"strain_tolerance", 0.01, "solve again while strain is above this and still changing", 0, 1},
+        {"joint_tolerance", 1e-9, "corrections go on until joints are closed to this (m, rad)", 1e-14, 1},
+        {"start_substeps", 8.0, "implicit Euler steps that make up the first BDF2 step", 1, 1000},
+        {"max_closer_rows", 96.0, "loops with more closing rows go to the sparse solver", 0, 100000},
+        {"sweep_tolerance", 1e-10, "gauss-seidel: relative residual", 1e-16, 1},
+        {"max_sweeps", 200.0, "gauss-seidel: most sweeps per solve", 1, 1e6},
+    };
+}
+
+std::optional<Unsupported> supports(const Scene& scene) {
+    if (!scene.elastic.empty())
+        return Unsupported{"elastic[0]", "the articulated method has no elastic solids", "use --method adaptive"};
+    for (std::size_t j = 0; j < scene.joints.size(); ++j)
+        if (scene.joints[j].linear && scene.joints[j].type == JointType::universal)
+            return Unsupported{fmt::format("joints[{}].linear", j), "a universal joint has no linear rows here",
+                               "leave out \"linear\": its four rows are corrected to the joint tolerance"};
+    return std::nullopt;
+}
+
+std::unique_ptr<Method> make(const World& world, const Params& params) {
+    return std::make_unique<ArticulatedMethod>(world, read_options(params));
+}
+
+}  // namespace
+}  // namespace articulated
+
+MethodInfo articulated_method() {
+    return {"articulated", "jointed co-rotated affine bodies with exact joints (M-ABD)", articulated::parameters(),
+            articulated::supports, articulated::make};
+}
+
+}  // namespace tenon

@@ -1,0 +1,359 @@
+#include "methods/articulated/method.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "math/binary_io.hpp"
+#include "math/parallel.hpp"
+#include "methods/articulated/topology.hpp"
+#include "world/joint_rows.hpp"
+
+namespace tenon::articulated {
+namespace {
+
+constexpr std::size_t kGrain = 4096;
+constexpr std::size_t kLarge = 5000;   // components from this size on use all threads by themselves
+
+// The affine force of a torque: R^T G is skew, and sum_k a_k x G_k = torque.
+Mat34 generalised(const Wrench& wrench, const Mat3& rotation) {
+    Mat34 force;
+    for (int k = 0; k < 3; ++k) force.col(k) = 0.5 * wrench.torque.cross(Vec3(rotation.col(k)));
+    force.col(3) = wrench.force;
+    return force;
+}
+
+}  // namespace
+
+ArticulatedMethod::ArticulatedMethod(const World& world, const Options& options) : options_(options) {
+    build(world);
+}
+
+void ArticulatedMethod::build(const World& world) {
+    const int count = world.bodies.size();
+    field_.polar_free = options_.polar_free;
+    field_.x = world.bodies.q;
+    field_.target = world.bodies.q;
+    field_.dq.assign(count, Mat34::Zero());
+    field_.rotation.assign(count, Mat3::Identity());
+    field_.stress.assign(count, Mat3::Zero());
+    field_.kind.assign(count, 0);
+    field_.moving.assign(count, 0);
+    field_.euler.assign(count, 0);
+    field_.dense.assign(count, -1);
+    field_.kinds.clear();
+    scripted_.clear();
+    using Key = std::tuple<double, double, double, double, double, int>;
+    std::map<Key, int> known;
+    for (int i = 0; i < count; ++i) {
+        if (world.bodies.type[i] == BodyType::kinematic_body) scripted_.push_back(i);
+        if (!world.bodies.dynamic(i)) continue;
+        field_.moving[i] = 1;
+        const Vec3& moments = world.bodies.second_moments[i];
+        const Key key{world.bodies.mass[i], moments.x(), moments.y(), moments.z(), world.bodies.volume[i],
+                      world.bodies.material[i]};
+        const auto [found, added] = known.try_emplace(key, static_cast<int>(field_.kinds.size()));
+        if (added) {
+            const MaterialSpec& material = world.materials[world.bodies.material[i]];
+            field_.kinds.push_back(make_kind(world.bodies.mass[i], moments, world.bodies.volume[i], material.young,
+                                             std::min(material.poisson, 0.49)));
+        }
+        field_.kind[i] = found->second;
+    }
+    scripted_rate_.assign(scripted_.size(), Mat34::Zero());
+    components_ = make_components(world, options_.solver);
+    reports_.resize(components_.size());
+    joint_was_broken_.resize(world.joints.size());
+    for (std::size_t j = 0; j < world.joints.size(); ++j) joint_was_broken_[j] = world.joints[j].broken;
+    matrix_step_ = 0.0;
+}
+
+StepReport ArticulatedMethod::step(World& world, double dt) {
+    timer_.reset();
+    total_ = {};
+    for (std::size_t j = 0; j < world.joints.size(); ++j)
+        if (joint_was_broken_[j] != static_cast<char>(world.joints[j].broken)) {
+            build(world);
+            break;
+        }
+    const bool with_history = options_.bdf2 && has_history_ && history_step_ == dt;
+    if (!options_.bdf2 || with_history) {
+        advance(world, dt, world.time + dt, with_history);
+    } else {
+        // BDF2 needs a step behind it: the first one is made of small implicit Euler steps
+        const std::vector<Mat34> start_q = world.bodies.q, start_rate = world.bodies.rate;
+        const int substeps = std::max(1, options_.start_substeps);
+        try {
+            for (int k = 0; k < substeps; ++k)
+                advance(world, dt / substeps, world.time + dt * (k + 1) / substeps, false);
+        } catch (...) {
+            world.bodies.q = start_q;
+            world.bodies.rate = start_rate;
+            throw;
+        }
+        previous_q_ = start_q;
+        previous_rate_ = start_rate;
+        has_history_ = true;
+        history_step_ = dt;
+    }
+    {
+        auto guard = timer_.stage("outputs");
+        write_joints(world);
+    }
+    StepReport report;
+    report.joint_residual = total_.residual;
+    report.iterations = total_.solves;
+    report.converged = total_.converged;
+    if (break_joints(world)) report.warnings.push_back("a joint broke");
+    report.phases = timer_.stages();
+    report.figures = {{"solves", static_cast<double>(total_.solves)},
+                      {"halvings", static_cast<double>(total_.halvings)},
+                      {"corrections", static_cast<double>(total_.corrections)},
+                      {"polar_fallbacks", static_cast<double>(total_.fallbacks)},
+                      {"strain", total_.strain}};
+    std::map<std::string, int> solvers;
+    for (const auto& component : components_) ++solvers[component->solver_name()];
+    for (const auto& [name, count] : solvers)
+        report.solver += fmt::format("{}{}{}", report.solver.empty() ? "" : ", ", name,
+                                     count > 1 ? fmt::format(" x{}", count) : "");
+    return report;
+}
+
+// Matrices, targets, then each component by itself; the world changes only when all have succeeded.
+void ArticulatedMethod::advance(World& world, double h, double end_time, bool with_history) {
+    {
+        auto guard = timer_.stage("targets");
+        set_step_size(h, with_history);
+        move_scripted(world, end_time);
+        set_targets(world, h, end_time, with_history);
+    }
+    {
+        auto guard = timer_.stage("solve");
+        const StepStart start{world, with_history ? &previous_q_ : nullptr, with_history ? &previous_rate_ : nullptr,
+                              end_time};
+        const auto run = [&](std::size_t c) {
+            components_[c]->begin_step(field_, start);
+            reports_[c] = solve_component(*components_[c]);
+        };
+        std::vector<std::size_t> small;
+        for (std::size_t c = 0; c < components_.size(); ++c)
+            if (components_[c]->bodies.size() >= kLarge)
+                run(c);
+            else
+                small.push_back(c);
+        parallel_for(small.size(), 4, [&](std::size_t k) { run(small[k]); });
+    }
+    SolveReport now;
+    for (const SolveReport& report : reports_) {
+        now.solves = std::max(now.solves, report.solves);
+        now.halvings += report.halvings;
+        now.corrections += report.corrections;
+        now.fallbacks += report.fallbacks;
+        now.strain = std::max(now.strain, report.strain);
+        now.residual = std::max(now.residual, report.residual);
+        now.converged = now.converged && report.converged;
+    }
+    total_.solves += now.solves;
+    total_.halvings += now.halvings;
+    total_.corrections += now.corrections;
+    total_.fallbacks += now.fallbacks;
+    total_.strain = std::max(total_.strain, now.strain);
+    total_.residual = now.residual;
+    total_.converged = total_.converged && now.converged;
+    auto guard = timer_.stage("commit");
+    commit(world, h, with_history);
+}
+
+void ArticulatedMethod::set_step_size(double h, bool with_history) {
+    const double eta = with_history ? 2.0 * h / 3.0 : h;
+    if (field_.etas[0] == eta && field_.etas[1] == h && field_.matrices[0].size() == field_.kinds.size() &&
+        matrix_step_ == h)
+        return;
+    matrix_step_ = h;
+    field_.etas[0] = eta;
+    field_.etas[1] = h;
+    for (int variant = 0; variant < 2; ++variant) {
+        field_.matrices[variant].clear();
+        for (const BodyKind& kind : field_.kinds)
+            field_.matrices[variant].push_back(make_kind_matrix(kind, field_.etas[variant]));
+    }
+}
+
+void ArticulatedMethod::move_scripted(const World& world, double end_time) {
+    for (std::size_t k = 0; k < scripted_.size(); ++k) {
+        field_.x[scripted_[k]] = scripted_pose(world, scripted_[k], end_time);
+        scripted_rate_[k] = scripted_rate(world, scripted_[k], end_time);
+    }
+}
+
+// q~ = q_n + h v_n + h^2 M^-1 f (implicit Euler), or its BDF2 counterpart with eta = 2h/3.
+void ArticulatedMethod::set_targets(const World& world, double h, double end_time, bool with_history) {
+    const bool loads = !world.forces.empty() || world.wind.drag > 0;
+    if (loads) external_wrenches(world, end_time, wrenches_);
+    parallel_for(field_.x.size(), kGrain, [&](std::size_t i) {
+        if (!field_.moving[i]) return;
+        const int body = static_cast<int>(i);
+        const Mat34 &q = world.bodies.q[i], &v = world.bodies.rate[i];
+        field_.x[i] = q;
+        const double eta = field_.eta(body);
+        if (with_history && !field_.euler[i])
+            field_.target[i] = (4.0 * q - previous_q_[i]) / 3.0 + (eta / 3.0) * (4.0 * v - previous_rate_[i]);
+        else
+            field_.target[i] = q + h * v;
+        field_.target[i].col(3) += eta * eta * world.gravity;
+        if (!loads) return;
+        const KindMatrix& kind = field_.matrix(body);
+        const Mat34 force = generalised(wrenches_[i], safe_polar(q.leftCols<3>()).rotation);
+        for (int k = 0; k < 3; ++k) field_.target[i].col(k) += force.col(k) / kind.inertia[k];
+        field_.target[i].col(3) += force.col(3) * kind.translation_inverse;
+    });
+}
+
+// One solve, accepted at once if the incremental potential fell; halved until it does otherwise. Further solves
+// only while strain is above tolerance and still changing, or motors and limits change sides.
+SolveReport ArticulatedMethod::solve_component(Component& component) {
+    SolveReport report;
+    const std::vector<int>& bodies = component.bodies;
+    const auto move = [&](double length) {
+        parallel_for(bodies.size(), kGrain, [&](std::size_t i) { field_.x[bodies[i]] += length * field_.dq[bodies[i]]; });
+    };
+    FieldReport state = refresh(field_, bodies);
+    double energy = state.energy + component.soft_energy(field_);
+    bool closed = component.residual(field_) < options_.joint_tolerance;
+    double last_strain = 1e300;
+    std::vector<Mat34> saved;
+    for (int iteration = 1;; ++iteration) {
+        component.solve(field_);
+        ++report.solves;
+        if (!component.linear()) {
+            saved.resize(bodies.size());
+            for (std::size_t i = 0; i < bodies.size(); ++i) saved[i] = field_.x[bodies[i]];
+        }
+        double length = 1.0, moved = 0.0;
+        double trial_energy = 0.0;
+        for (;; length *= 0.5, ++report.halvings) {
+            move(length - moved);
+            moved = length;
+            if (!component.linear() && length == 1.0) {
+                for (int k = 0; k < options_.max_corrections && component.residual(field_) > options_.joint_tolerance;
+                     ++k, ++report.corrections) {
+                    component.correct(field_);
+                    move(1.0);
+                }
+            }
+            state = refresh(field_, bodies);
+            report.fallbacks += state.fallbacks;
+            trial_energy = state.energy + component.soft_energy(field_);
+            const bool fell = trial_energy <= energy + 1e-9 * std::abs(energy);
+            if (!options_.backtracking || !closed || fell || length < 1e-3) break;
+            if (!component.linear()) {
+                // the correction left the straight path: go back and solve nothing again, just shorten the step
+                for (std::size_t i = 0; i < bodies.size(); ++i) {
+                    const Mat34 whole = field_.x[bodies[i]] - saved[i];
+                    if (length == 1.0) field_.dq[bodies[i]] = whole;
+                    field_.x[bodies[i]] = saved[i];
+                }
+                moved = 0.0;
+            }
+        }
+        if (!std::isfinite(trial_energy)) throw StepFailure("the solve gave numbers that are not finite", bodies.front());
+        const bool energy_still = trial_energy > energy - 1e-7 * std::abs(energy);
+        energy = trial_energy;
+        const bool sides_changed = component.update_bounds(field_);
+        if (sides_changed) {
+            closed = false;
+            energy = state.energy + component.soft_energy(field_);
+        } else {
+            closed = true;
+        }
+        const bool strained = state.strain > options_.strain_tolerance &&
+                              (std::abs(state.strain - last_strain) > 0.05 * state.strain) && !energy_still;
+        last_strain = state.strain;
+        if (!sides_changed && !strained && iteration >= options_.min_iterations) break;
+        if (iteration >= options_.max_iterations) {
+            report.converged = !sides_changed;
+            break;
+        }
+    }
+    report.strain = state.strain;
+    report.residual = component.residual(field_);
+    if (report.residual > 1e3 * options_.joint_tolerance) report.converged = false;
+    return report;
+}
+
+void ArticulatedMethod::commit(World& world, double h, bool with_history) {
+    parallel_for(field_.x.size(), kGrain, [&](std::size_t i) {
+        if (!field_.moving[i]) return;
+        const Mat34 q = world.bodies.q[i], v = world.bodies.rate[i];
+        if (with_history && !field_.euler[i])
+            world.bodies.rate[i] = (field_.x[i] - (4.0 * q - previous_q_[i]) / 3.0) * (1.5 / h);
+        else
+            world.bodies.rate[i] = (field_.x[i] - q) / h;
+        world.bodies.q[i] = field_.x[i];
+        if (with_history) {
+            previous_q_[i] = q;
+            previous_rate_[i] = v;
+        }
+    });
+    for (std::size_t k = 0; k < scripted_.size(); ++k) {
+        const int body = scripted_[k];
+        if (with_history) {
+            previous_q_[body] = world.bodies.q[body];
+            previous_rate_[body] = world.bodies.rate[body];
+        }
+        world.bodies.q[body] = field_.x[body];
+        world.bodies.rate[body] = scripted_rate_[k];
+    }
+}
+
+void ArticulatedMethod::write_joints(World& world) {
+    for (const auto& component : components_) component->write_forces(field_, world);
+    static const Mat34 still = Mat34::Zero();
+    parallel_for(world.joints.size(), kGrain, [&](std::size_t j) {
+        Joint& joint = world.joints[j];
+        const int count = joint.spec.type == JointType::distance ? 1 : joint_coordinate_count(joint.spec.type);
+        for (int k = 0; k < count; ++k) {
+            const JointCoordinate c = joint_coordinate(joint, k, side_map(world, joint, 0), side_map(world, joint, 1));
+            const bool turns = coordinate_is_angle(joint.spec.type, k) && !(joint.spec.type == JointType::ball && k == 0);
+            joint.coordinate[k] = turns ? unwrapped(c.value, joint.coordinate[k]) : c.value;
+            joint.coordinate_rate[k] = 0.0;
+            for (int side = 0; side < 2; ++side)
+                if (joint.bodies[side] >= 0)
+                    joint.coordinate_rate[k] +=
+                        c.gradient[side].cwiseProduct(world.bodies.rate[joint.bodies[side]]).sum();
+        }
+    });
+}
+
+bool ArticulatedMethod::break_joints(World& world) {
+    bool broke = false;
+    for (Joint& joint : world.joints)
+        if (!joint.broken && (joint.force.norm() > joint.spec.break_force || joint.torque.norm() > joint.spec.break_torque)) {
+            joint.broken = true;
+            joint.force.setZero();
+            joint.torque.setZero();
+            broke = true;
+        }
+    return broke;
+}
+
+void ArticulatedMethod::save(std::ostream& out) const {
+    write_value(out, has_history_);
+    write_value(out, history_step_);
+    if (!has_history_) return;
+    write_values(out, previous_q_);
+    write_values(out, previous_rate_);
+}
+
+void ArticulatedMethod::load(std::istream& in) {
+    read_value(in, has_history_);
+    read_value(in, history_step_);
+    if (!has_history_) return;
+    read_values(in, previous_q_);
+    read_values(in, previous_rate_);
+}
+
+}  // namespace tenon::articulated

@@ -1,0 +1,75 @@
+// The articulated method: jointed co-rotated affine bodies, joints exact, one linear solve per step where it suffices.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "math/timer.hpp"
+#include "methods/articulated/component.hpp"
+#include "methods/articulated/dual_rows.hpp"
+#include "tenon/method.hpp"
+
+namespace tenon::articulated {
+
+struct Options {
+    bool bdf2 = true;
+    bool backtracking = true;
+    int max_iterations = 12;
+    int min_iterations = 1;
+    double strain_tolerance = 0.01;
+    double joint_tolerance = 1e-9;
+    int max_corrections = 20;
+    int start_substeps = 8;
+    bool polar_free = false;
+    SolverChoice solver;
+};
+
+Options read_options(const Params& params);
+
+// What the Newton loop of one component did.
+struct SolveReport {
+    int solves = 0, halvings = 0, corrections = 0, fallbacks = 0;
+    double strain = 0.0, residual = 0.0;
+    bool converged = true;
+};
+
+class ArticulatedMethod : public Method {
+  public:
+    ArticulatedMethod(const World& world, const Options& options);
+
+    StepReport step(World& world, double dt) override;
+    void save(std::ostream& out) const override;
+    void load(std::istream& in) override;
+
+  private:
+    void build(const World& world);
+    void advance(World& world, double h, double end_time, bool with_history);
+    void set_step_size(double h, bool with_history);
+    void move_scripted(const World& world, double end_time);
+    void set_targets(const World& world, double h, double end_time, bool with_history);
+    SolveReport solve_component(Component& component);
+    void commit(World& world, double h, bool with_history);
+    void write_joints(World& world);
+    bool break_joints(World& world);
+
+    Options options_;
+    BodyField field_;
+    std::vector<std::unique_ptr<Component>> components_;
+    std::vector<Mat34> previous_q_, previous_rate_;   // one step before the world's state
+    bool has_history_ = false;
+    double history_step_ = 0.0;
+    std::vector<int> scripted_;                       // kinematic bodies
+    std::vector<Mat34> scripted_rate_;
+    std::vector<Wrench> wrenches_;
+    std::vector<char> joint_was_broken_;
+    std::vector<SolveReport> reports_;
+    StageTimer timer_;
+    double matrix_step_ = 0.0;
+    SolveReport total_;
+};
+
+}  // namespace tenon::articulated
+
+namespace tenon {
+MethodInfo articulated_method();
+}

@@ -1,0 +1,242 @@
+#include "methods/articulated/row_component.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::articulated {
+namespace {
+
+const Mat34& map_of(const BodyField& field, int body) {
+    return body < 0 ? world_map() : field.x[body];
+}
+
+}  // namespace
+
+RowComponent::RowComponent(const World& world, std::vector<int> component_bodies,
+                           const std::vector<int>& component_joints, const SolverChoice& choice) {
+    bodies = std::move(component_bodies);
+    const auto moving = [&](int body) { return body >= 0 && world.bodies.dynamic(body); };
+    for (int index : component_joints) {
+        const Joint& joint = world.joints[index];
+        if (joint.spec.type == JointType::coupling) {
+            CouplingBlock block;
+            block.joint = index;
+            std::vector<int> touched;
+            for (int which = 0; which < 2; ++which)
+                for (int side = 0; side < 2; ++side) {
+                    const int body = world.joints[joint.spec.joints[which]].bodies[side];
+                    if (!moving(body)) continue;
+                    auto found = std::find(touched.begin(), touched.end(), body);
+                    block.slot[which][side] = static_cast<int>(found - touched.begin());
+                    if (found == touched.end()) touched.push_back(body);
+                }
+            block.block = rows_.add_block(touched, 1);
+            coupled_.push_back({world.joints[joint.spec.joints[0]], world.joints[joint.spec.joints[1]]});
+            coupling_spec_.push_back(joint.spec);
+            coupling_blocks_.push_back(block);
+            linear_ = false;
+            continue;
+        }
+        JointBlock block;
+        block.joint = index;
+        block.hard_rows = joint_row_count(joint.spec);
+        block.first_drive = static_cast<int>(drives_.size());
+        for (DriveRow& drive : make_drive_rows(joint, index)) {
+            drive.row = block.hard_rows + static_cast<int>(drives_.size()) - block.first_drive;
+            drives_.push_back(drive);
+        }
+        block.drive_end = static_cast<int>(drives_.size());
+        std::vector<int> touched;
+        for (int side = 0; side < 2; ++side)
+            if (moving(joint.bodies[side])) {
+                block.slot[side] = static_cast<int>(touched.size());
+                touched.push_back(joint.bodies[side]);
+            }
+        block.block = rows_.add_block(touched, block.hard_rows + block.drive_end - block.first_drive);
+        joint_blocks_.push_back(block);
+        joints_.push_back(joint);
+        linear_ = linear_ && joint_rows_are_linear(joint.spec) && block.first_drive == block.drive_end;
+    }
+    for (int body : bodies) {
+        FixedBlock block;
+        for (int axis = 0; axis < 6; ++axis)
+            if (world.bodies.fixed[body][axis]) block.axes.push_back(axis);
+        if (block.axes.empty()) continue;
+        block.body = body;
+        block.reference = world.bodies.q[body];
+        block.block = rows_.add_block({body}, static_cast<int>(block.axes.size()));
+        fixed_blocks_.push_back(block);
+    }
+    rows_.finish(choice);
+}
+
+void RowComponent::begin_step(const BodyField& field, const StepStart& start) {
+    for (std::size_t k = 0; k < joint_blocks_.size(); ++k) {
+        joints_[k].coordinate = start.world.joints[joint_blocks_[k].joint].coordinate;
+        for (int d = joint_blocks_[k].first_drive; d < joint_blocks_[k].drive_end; ++d)
+            articulated::begin_step(drives_[d], joints_[k], field, start);
+    }
+    for (std::size_t k = 0; k < coupling_blocks_.size(); ++k) {
+        const JointSpec& spec = start.world.joints[coupling_blocks_[k].joint].spec;
+        for (int which = 0; which < 2; ++which)
+            coupling_blocks_[k].reference[which] =
+                start.world.joints[spec.joints[which]].coordinate[spec.coordinates[which]];
+    }
+    for (FixedBlock& block : fixed_blocks_) block.reference.leftCols<3>() = field.rotation[block.body];
+}
+
+void RowComponent::evaluate_joint(const JointBlock& block, const BodyField& field, bool gradients) {
+    const Joint& joint = joints_[&block - joint_blocks_.data()];
+    const Mat34 &qa = map_of(field, joint.bodies[0]), &qb = map_of(field, joint.bodies[1]);
+    const int start = rows_.block(block.block).row_start;
+    if (gradients) {
+        JointRows rows;
+        joint_rows(joint, qa, qb, rows);
+        for (int r = 0; r < rows.count; ++r) {
+            rows_.value[start + r] = rows.value[r];
+            for (int side = 0; side < 2; ++side)
+                if (block.slot[side] >= 0)
+                    rows_.gradient(block.block, block.slot[side], r) = rows.gradient[side][r];
+        }
+    } else {
+        joint_row_values(joint, qa, qb, rows_.value.data() + start);
+    }
+    for (int d = block.first_drive; d < block.drive_end; ++d) {
+        const DriveRow& drive = drives_[d];
+        const DriveValue value = articulated::evaluate(drive, joint, qa, qb);
+        rows_.value[start + drive.row] = value.value;
+        rows_.compliance[start + drive.row] = value.compliance;
+        rows_.active[start + drive.row] = binds(drive) && value.compliance < 1e299;
+        if (drive.kind == DriveRow::Kind::force) rows_.multiplier[start + drive.row] = -drive.target;
+        if (!gradients) continue;
+        for (int side = 0; side < 2; ++side)
+            if (block.slot[side] >= 0)
+                rows_.gradient(block.block, block.slot[side], drive.row) = value.gradient[side];
+    }
+}
+
+// theta_2 - ratio theta_1 - offset, turns counted on both sides.
+void RowComponent::evaluate_coupling(const CouplingBlock& block, const BodyField& field, bool gradients) {
+    const std::size_t k = static_cast<std::size_t>(&block - coupling_blocks_.data());
+    const JointSpec& spec = coupling_spec_[k];
+    const double factor[2] = {-spec.ratio, 1.0};
+    double value = -spec.offset;
+    if (gradients)
+        for (int s = 0; s < rows_.block(block.block).body_count; ++s)
+            rows_.gradient(block.block, s, 0).setZero();
+    for (int which = 0; which < 2; ++which) {
+        const Joint& joint = coupled_[k][which];
+        JointCoordinate c = joint_coordinate(joint, spec.coordinates[which], map_of(field, joint.bodies[0]),
+                                             map_of(field, joint.bodies[1]));
+        if (coordinate_is_angle(joint.spec.type, spec.coordinates[which]))
+            c.value = unwrapped(c.value, block.reference[which]);
+        value += factor[which] * c.value;
+        if (!gradients) continue;
+        for (int side = 0; side < 2; ++side)
+            if (block.slot[which][side] >= 0)
+                rows_.gradient(block.block, block.slot[which][side], 0) += factor[which] * c.gradient[side];
+    }
+    rows_.value[rows_.block(block.block).row_start] = value;
+}
+
+// Fixed translations hold the start; fixed turns forbid turning within the step: e . sum_k r_k x a_k / 2 = 0.
+void RowComponent::evaluate_fixed(const FixedBlock& block, const BodyField& field, bool gradients) {
+    const int start = rows_.block(block.block).row_start;
+    const Mat34& x = field.x[block.body];
+    for (std::size_t r = 0; r < block.axes.size(); ++r) {
+        const int axis = block.axes[r];
+        Mat34 gradient = Mat34::Zero();
+        double value = 0.0;
+        if (axis < 3) {
+            gradient(axis, 3) = 1.0;
+            value = x(axis, 3) - block.reference(axis, 3);
+        } else {
+            for (int k = 0; k < 3; ++k)
+                gradient.col(k) = 0.5 * Vec3::Unit(axis - 3).cross(Vec3(block.reference.col(k)));
+            value = gradient.cwiseProduct(x).sum();
+        }
+        rows_.value[start + static_cast<int>(r)] = value;
+        if (gradients) rows_.gradient(block.block, 0, static_cast<int>(r)) = gradient;
+    }
+}
+
+void RowComponent::evaluate(const BodyField& field, bool gradients) {
+    for (const JointBlock& block : joint_blocks_) evaluate_joint(block, field, gradients);
+    for (const CouplingBlock& block : coupling_blocks_) evaluate_coupling(block, field, gradients);
+    for (const FixedBlock& block : fixed_blocks_) evaluate_fixed(block, field, gradients);
+}
+
+void RowComponent::solve(BodyField& field) {
+    evaluate(field, true);
+    rows_.solve(field);
+}
+
+void RowComponent::correct(BodyField& field) {
+    evaluate(field, false);
+    rows_.correct(field);
+}
+
+double RowComponent::residual(const BodyField& field) {
+    evaluate(field, false);
+    double worst = 0.0;
+    for (int r = 0; r < rows_.rows(); ++r)
+        if (rows_.active[r] && rows_.compliance[r] == 0.0) worst = std::max(worst, std::abs(rows_.value[r]));
+    return worst;
+}
+
+double RowComponent::soft_energy(const BodyField& field) {
+    evaluate(field, false);
+    double energy = 0.0;
+    for (int r = 0; r < rows_.rows(); ++r)
+        if (rows_.active[r] && rows_.compliance[r] > 0.0)
+            energy += 0.5 * rows_.value[r] * rows_.value[r] / rows_.compliance[r];
+    // Given forces do work along their coordinate; the engaged limit's or motor's row is a condition, not an energy.
+    for (const JointBlock& block : joint_blocks_)
+        for (int d = block.first_drive; d < block.drive_end; ++d) {
+            const int row = rows_.block(block.block).row_start + drives_[d].row;
+            if (!rows_.active[row] && rows_.multiplier[row] != 0.0) {
+                const Joint& joint = joints_[&block - joint_blocks_.data()];
+                const double at = articulated::evaluate(drives_[d], joint, map_of(field, joint.bodies[0]),
+                                                        map_of(field, joint.bodies[1]))
+                                      .coordinate;
+                energy += rows_.multiplier[row] * (at - drives_[d].reference);
+            }
+        }
+    return energy;
+}
+
+bool RowComponent::update_bounds(const BodyField& field) {
+    bool changed = false;
+    for (const JointBlock& block : joint_blocks_)
+        for (int d = block.first_drive; d < block.drive_end; ++d) {
+            const Joint& joint = joints_[&block - joint_blocks_.data()];
+            const int row = rows_.block(block.block).row_start + drives_[d].row;
+            const double at = articulated::evaluate(drives_[d], joint, map_of(field, joint.bodies[0]),
+                                                    map_of(field, joint.bodies[1]))
+                                  .coordinate;
+            changed |= update_state(drives_[d], at, rows_.multiplier[row]);
+        }
+    return changed;
+}
+
+void RowComponent::write_forces(const BodyField& field, World& world) const {
+    for (const JointBlock& block : joint_blocks_) {
+        Joint& joint = world.joints[block.joint];
+        // generalised force of all rows on one side: on the second body, or minus that on the first
+        const int side = block.slot[1] >= 0 ? 1 : 0;
+        const int body = joint.bodies[side];
+        Mat34 force = Mat34::Zero();
+        const auto& rows = rows_.block(block.block);
+        for (int r = 0; r < rows.rows; ++r)
+            force -= rows_.multiplier[rows.row_start + r] * rows_.gradient(block.block, block.slot[side], r);
+        const Mat34& x = field.x[body];
+        Vec3 torque = Vec3::Zero();
+        for (int k = 0; k < 3; ++k) torque += x.col(k).cross(force.col(k));
+        const Vec3 total = force.col(3);
+        torque -= linear_part_times(x, joint.point[side]).cross(total);
+        joint.force = side == 1 ? total : Vec3(-total);
+        joint.torque = side == 1 ? torque : Vec3(-torque);
+    }
+}
+
+}  // namespace tenon::articulated

@@ -1,0 +1,58 @@
+// Components with any joints: their rows, drives and fixed directions as one dual system.
+#pragma once
+
+#include "methods/articulated/component.hpp"
+#include "methods/articulated/drives.hpp"
+#include "methods/articulated/dual_rows.hpp"
+
+namespace tenon::articulated {
+
+class RowComponent : public Component {
+  public:
+    RowComponent(const World& world, std::vector<int> component_bodies,
+                 const std::vector<int>& component_joints, const SolverChoice& choice);
+
+    void begin_step(const BodyField& field, const StepStart& start) override;
+    void solve(BodyField& field) override;
+    void correct(BodyField& field) override;
+    double residual(const BodyField& field) override;
+    double soft_energy(const BodyField& field) override;
+    bool update_bounds(const BodyField& field) override;
+    bool linear() const override { return linear_; }
+    std::string solver_name() const override { return rows_.solver_name(); }
+    void write_forces(const BodyField& field, World& world) const override;
+
+  private:
+    struct JointBlock {
+        int joint = -1, block = -1;
+        int hard_rows = 0;
+        int first_drive = 0, drive_end = 0;
+        std::array<int, 2> slot{-1, -1};  // of the block, by side
+    };
+    struct CouplingBlock {
+        int joint = -1, block = -1;
+        std::array<double, 2> reference{};  // coordinates at the step's start, turns counted
+        std::array<std::array<int, 2>, 2> slot{{{-1, -1}, {-1, -1}}};  // [which joint][side]
+    };
+    struct FixedBlock {  // directions in which the scene fixes a body
+        int body = -1, block = -1;
+        std::vector<int> axes;  // 0..5
+        Mat34 reference;        // pose at the scene's start (translations), step's start (turns)
+    };
+    void evaluate(const BodyField& field, bool gradients);
+    void evaluate_joint(const JointBlock& block, const BodyField& field, bool gradients);
+    void evaluate_coupling(const CouplingBlock& block, const BodyField& field, bool gradients);
+    void evaluate_fixed(const FixedBlock& block, const BodyField& field, bool gradients);
+
+    std::vector<Joint> joints_;  // own copies, in the order of joint blocks
+    std::vector<JointBlock> joint_blocks_;
+    std::vector<CouplingBlock> coupling_blocks_;
+    std::vector<std::array<Joint, 2>> coupled_;  // per coupling: the two joints it binds
+    std::vector<JointSpec> coupling_spec_;
+    std::vector<FixedBlock> fixed_blocks_;
+    std::vector<DriveRow> drives_;
+    DualRows rows_;
+    bool linear_ = true;
+};
+
+}  // namespace tenon::articulated

@@ -1,0 +1,152 @@
+#include "methods/articulated/topology.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "methods/articulated/ball_chain.hpp"
+#include "methods/articulated/row_component.hpp"
+
+namespace tenon::articulated {
+namespace {
+
+struct Graph {
+    const World& world;
+    std::vector<int> root;                        // union-find over bodies
+    std::vector<std::vector<int>> joints_of;      // only filled for bodies with joints
+
+    int find(int i) {
+        while (root[i] != i) i = root[i] = root[root[i]];
+        return i;
+    }
+    bool moving(int body) const { return body >= 0 && world.bodies.dynamic(body); }
+};
+
+bool touches_anything(const Graph& graph, const Joint& joint) {
+    return graph.moving(joint.bodies[0]) || graph.moving(joint.bodies[1]);
+}
+
+std::vector<int> bodies_bound(const World& world, const Joint& joint) {
+    std::vector<int> bound;
+    if (joint.spec.type == JointType::coupling) {
+        for (int which : joint.spec.joints)
+            for (int body : world.joints[which].bodies) bound.push_back(body);
+    } else {
+        bound.assign(joint.bodies.begin(), joint.bodies.end());
+    }
+    return bound;
+}
+
+bool plain_ball(const Joint& joint) {
+    const JointSpec& spec = joint.spec;
+    return spec.type == JointType::ball && spec.drives.empty() && !spec.twist && !spec.bend;
+}
+
+bool has_fixed_directions(const World& world, int body) {
+    const auto& fixed = world.bodies.fixed[body];
+    return std::any_of(fixed.begin(), fixed.end(), [](bool f) { return f; });
+}
+
+// Bodies and joints in chain order, when the component is a chain of plain ball joints.
+struct ChainOrder {
+    bool found = false;
+    std::vector<int> bodies, joints;
+    bool pinned_start = false;
+};
+
+ChainOrder chain_order(const Graph& graph, const std::vector<int>& bodies, const std::vector<int>& joints) {
+    ChainOrder order;
+    for (int j : joints)
+        if (!plain_ball(graph.world.joints[j])) return order;
+    int start = -1;
+    for (int body : bodies) {
+        const auto& list = graph.joints_of[body];
+        if (list.size() > 2 || has_fixed_directions(graph.world, body)) return order;
+        int inner = 0;
+        for (int j : list)
+            inner += graph.moving(graph.world.joints[j].bodies[0]) && graph.moving(graph.world.joints[j].bodies[1]);
+        // an end of the chain; prefer one that is held, as its sweep starts at a fixed point
+        if (inner <= 1 && (start < 0 || list.size() > graph.joints_of[start].size())) start = body;
+    }
+    if (start < 0) return order;   // a ring
+    int came = -1;
+    for (int j : graph.joints_of[start]) {
+        const Joint& joint = graph.world.joints[j];
+        if (graph.moving(joint.bodies[0]) && graph.moving(joint.bodies[1])) continue;
+        came = j;
+        break;
+    }
+    order.pinned_start = came >= 0;
+    if (came >= 0) order.joints.push_back(came);
+    for (int body = start; body >= 0;) {
+        order.bodies.push_back(body);
+        int next_body = -1;
+        for (int j : graph.joints_of[body]) {
+            if (j == came) continue;
+            const Joint& joint = graph.world.joints[j];
+            const int other = joint.bodies[0] == body ? joint.bodies[1] : joint.bodies[0];
+            order.joints.push_back(j);
+            came = j;
+            next_body = graph.moving(other) ? other : -1;
+            break;
+        }
+        body = next_body;
+    }
+    order.found = order.bodies.size() == bodies.size() && order.joints.size() == joints.size();
+    return order;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Component>> make_components(const World& world, const SolverChoice& choice) {
+    const int count = world.bodies.size();
+    Graph graph{world, std::vector<int>(count), std::vector<std::vector<int>>(count)};
+    std::iota(graph.root.begin(), graph.root.end(), 0);
+    for (int j = 0; j < static_cast<int>(world.joints.size()); ++j) {
+        const Joint& joint = world.joints[j];
+        if (joint.broken) continue;
+        int first = -1;
+        for (int body : bodies_bound(world, joint)) {
+            if (!graph.moving(body)) continue;
+            if (joint.spec.type != JointType::coupling) graph.joints_of[body].push_back(j);
+            if (first < 0)
+                first = body;
+            else
+                graph.root[graph.find(body)] = graph.find(first);
+        }
+    }
+    // components in the order of their first body
+    std::vector<int> number(count, -1);
+    std::vector<std::vector<int>> bodies, joints;
+    for (int body = 0; body < count; ++body) {
+        if (!graph.moving(body)) continue;
+        const int top = graph.find(body);
+        if (number[top] < 0) {
+            number[top] = static_cast<int>(bodies.size());
+            bodies.emplace_back();
+            joints.emplace_back();
+        }
+        bodies[number[top]].push_back(body);
+    }
+    for (int j = 0; j < static_cast<int>(world.joints.size()); ++j) {
+        const Joint& joint = world.joints[j];
+        if (joint.broken) continue;
+        for (int body : bodies_bound(world, joint))
+            if (graph.moving(body)) {
+                joints[number[graph.find(body)]].push_back(j);
+                break;
+            }
+    }
+    std::vector<std::unique_ptr<Component>> components;
+    for (std::size_t c = 0; c < bodies.size(); ++c) {
+        ChainOrder chain;
+        if (choice.solver == "auto" || choice.solver == "chain") chain = chain_order(graph, bodies[c], joints[c]);
+        if (chain.found)
+            components.push_back(std::make_unique<BallChain>(world, std::move(chain.bodies), std::move(chain.joints),
+                                                             chain.pinned_start));
+        else
+            components.push_back(std::make_unique<RowComponent>(world, std::move(bodies[c]), joints[c], choice));
+    }
+    return components;
+}
+
+}  // namespace tenon::articulated
