@@ -6,10 +6,12 @@
 namespace tenon {
 
 MethodInfo affine_method();
+MethodInfo articulated_method();
 
 const std::vector<MethodInfo>& all_methods() {
     static const std::vector<MethodInfo> methods = {
         affine_method(),
+        articulated_method(),
     };
     return methods;
 }

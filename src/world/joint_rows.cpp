@@ -255,7 +255,7 @@ bool coordinate_is_angle(JointType type, int coordinate) {
         case JointType::universal:
             return true;
         case JointType::cylindrical:
-            return coordinate == 1;
+            return coordinate == 0;
         case JointType::planar:
             return coordinate == 2;
         default:
@@ -273,7 +273,7 @@ JointCoordinate joint_coordinate(const Joint& joint, int coordinate, const Mat34
         case JointType::prismatic:
             return slide_coordinate(s, 0);
         case JointType::cylindrical:
-            return coordinate == 0 ? slide_coordinate(s, 0) : twist_angle(s);
+            return coordinate == 0 ? twist_angle(s) : slide_coordinate(s, 0);
         case JointType::planar:
             return coordinate < 2 ? slide_coordinate(s, 1 + coordinate) : twist_angle(s);
         case JointType::distance:

@@ -35,7 +35,7 @@ void joint_row_values(const Joint& joint, const Mat34& qa, const Mat34& qb, doub
 void joint_rows(const Joint& joint, const Mat34& qa, const Mat34& qb, JointRows& rows);
 
 // Free coordinates, in the order of a joint's drives: ball: bend, twist - hinge: angle - universal: angle about
-// the first axis, about the second - prismatic: slide - cylindrical: slide, angle - planar: slide along n1,
+// the first axis, about the second - prismatic: slide - cylindrical: angle, slide - planar: slide along n1,
 // along n2, angle. Distance joints report their length, which is not free.
 int joint_coordinate_count(JointType type);
 bool coordinate_is_angle(JointType type, int coordinate);

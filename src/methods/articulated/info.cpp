@@ -27,10 +27,23 @@ namespace {
 
 std::vector<ParamInfo> parameters() {
     return {
-        {"integrator", std::string("bdf2"), "bdf2, or euler (implicit) for the paper's comparisons", 0, 0, {"bdf2", "euler"}},
-        {"solver", std::string("auto"), "solver of each connected component; auto chooses by its topology", 0, 0,
+        {"integrator",
+         std::string("bdf2"),
+         "bdf2, or euler (implicit) for the paper's comparisons",
+         0,
+         0,
+         {"bdf2", "euler"}},
+        {"solver",
+         std::string("auto"),
+         "solver of each connected component; auto chooses by its topology",
+         0,
+         0,
          {"auto", "chain", "tree", "loops", "sparse", "gauss-seidel"}},
-        {"rotation", std::string("polar"), "polar decomposition, or the paper's normalised columns", 0, 0,
+        {"rotation",
+         std::string("polar"),
+         "polar decomposition, or the paper's normalised columns",
+         0,
+         0,
          {"polar", "normalised"}},
         {"backtracking", true, "halve steps that do not lower the incremental potential"},
         {"max_iterations", 12.0, "most solves per step", 1, 1000},
@@ -46,10 +59,12 @@ std::vector<ParamInfo> parameters() {
 
 std::optional<Unsupported> supports(const Scene& scene) {
     if (!scene.elastic.empty())
-        return Unsupported{"elastic[0]", "the articulated method has no elastic solids", "use --method adaptive"};
+        return Unsupported{"elastic[0]", "the articulated method has no elastic solids",
+                           "use --method adaptive"};
     for (std::size_t j = 0; j < scene.joints.size(); ++j)
         if (scene.joints[j].linear && scene.joints[j].type == JointType::universal)
-            return Unsupported{fmt::format("joints[{}].linear", j), "a universal joint has no linear rows here",
+            return Unsupported{fmt::format("joints[{}].linear", j),
+                               "a universal joint has no linear rows here",
                                "leave out \"linear\": its four rows are corrected to the joint tolerance"};
     return std::nullopt;
 }
@@ -62,8 +77,8 @@ std::unique_ptr<Method> make(const World& world, const Params& params) {
 }  // namespace articulated
 
 MethodInfo articulated_method() {
-    return {"articulated", "jointed co-rotated affine bodies with exact joints (M-ABD)", articulated::parameters(),
-            articulated::supports, articulated::make};
+    return {"articulated", "jointed co-rotated affine bodies with exact joints (M-ABD)",
+            articulated::parameters(), articulated::supports, articulated::make};
 }
 
 }  // namespace tenon

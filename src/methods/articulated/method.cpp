@@ -16,7 +16,7 @@ namespace tenon::articulated {
 namespace {
 
 constexpr std::size_t kGrain = 4096;
-constexpr std::size_t kLarge = 5000;   // components from this size on use all threads by themselves
+constexpr std::size_t kLarge = 5000;  // components from this size on use all threads by themselves
 
 // The affine force of a torque: R^T G is skew, and sum_k a_k x G_k = torque.
 Mat34 generalised(const Wrench& wrench, const Mat3& rotation) {
@@ -53,13 +53,13 @@ void ArticulatedMethod::build(const World& world) {
         if (!world.bodies.dynamic(i)) continue;
         field_.moving[i] = 1;
         const Vec3& moments = world.bodies.second_moments[i];
-        const Key key{world.bodies.mass[i], moments.x(), moments.y(), moments.z(), world.bodies.volume[i],
+        const Key key{world.bodies.mass[i],    moments.x(), moments.y(), moments.z(), world.bodies.volume[i],
                       world.bodies.material[i]};
         const auto [found, added] = known.try_emplace(key, static_cast<int>(field_.kinds.size()));
         if (added) {
             const MaterialSpec& material = world.materials[world.bodies.material[i]];
-            field_.kinds.push_back(make_kind(world.bodies.mass[i], moments, world.bodies.volume[i], material.young,
-                                             std::min(material.poisson, 0.49)));
+            field_.kinds.push_back(make_kind(world.bodies.mass[i], moments, world.bodies.volume[i],
+                                             material.young, std::min(material.poisson, 0.49)));
         }
         field_.kind[i] = found->second;
     }
@@ -132,8 +132,8 @@ void ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
     }
     {
         auto guard = timer_.stage("solve");
-        const StepStart start{world, with_history ? &previous_q_ : nullptr, with_history ? &previous_rate_ : nullptr,
-                              end_time};
+        const StepStart start{world, with_history ? &previous_q_ : nullptr,
+                              with_history ? &previous_rate_ : nullptr, end_time};
         const auto run = [&](std::size_t c) {
             components_[c]->begin_step(field_, start);
             reports_[c] = solve_component(*components_[c]);
@@ -218,27 +218,32 @@ SolveReport ArticulatedMethod::solve_component(Component& component) {
     SolveReport report;
     const std::vector<int>& bodies = component.bodies;
     const auto move = [&](double length) {
-        parallel_for(bodies.size(), kGrain, [&](std::size_t i) { field_.x[bodies[i]] += length * field_.dq[bodies[i]]; });
+        parallel_for(bodies.size(), kGrain,
+                     [&](std::size_t i) { field_.x[bodies[i]] += length * field_.dq[bodies[i]]; });
     };
     FieldReport state = refresh(field_, bodies);
     double energy = state.energy + component.soft_energy(field_);
     bool closed = component.residual(field_) < options_.joint_tolerance;
     double last_strain = 1e300;
-    std::vector<Mat34> saved;
+    std::vector<Mat34> saved_x,
+        saved_dq;  // corrections leave the straight path: nonlinear components start over
     for (int iteration = 1;; ++iteration) {
         component.solve(field_);
         ++report.solves;
         if (!component.linear()) {
-            saved.resize(bodies.size());
-            for (std::size_t i = 0; i < bodies.size(); ++i) saved[i] = field_.x[bodies[i]];
+            saved_x.clear(), saved_dq.clear();
+            for (int body : bodies) saved_x.push_back(field_.x[body]), saved_dq.push_back(field_.dq[body]);
         }
-        double length = 1.0, moved = 0.0;
         double trial_energy = 0.0;
-        for (;; length *= 0.5, ++report.halvings) {
-            move(length - moved);
-            moved = length;
-            if (!component.linear() && length == 1.0) {
-                for (int k = 0; k < options_.max_corrections && component.residual(field_) > options_.joint_tolerance;
+        for (double length = 1.0, moved = 0.0;; length *= 0.5, ++report.halvings) {
+            if (component.linear()) {
+                move(length - moved);
+                moved = length;
+            } else {
+                for (std::size_t i = 0; i < bodies.size(); ++i)
+                    field_.x[bodies[i]] = saved_x[i] + length * saved_dq[i];
+                for (int k = 0;
+                     k < options_.max_corrections && component.residual(field_) > options_.joint_tolerance;
                      ++k, ++report.corrections) {
                     component.correct(field_);
                     move(1.0);
@@ -249,17 +254,9 @@ SolveReport ArticulatedMethod::solve_component(Component& component) {
             trial_energy = state.energy + component.soft_energy(field_);
             const bool fell = trial_energy <= energy + 1e-9 * std::abs(energy);
             if (!options_.backtracking || !closed || fell || length < 1e-3) break;
-            if (!component.linear()) {
-                // the correction left the straight path: go back and solve nothing again, just shorten the step
-                for (std::size_t i = 0; i < bodies.size(); ++i) {
-                    const Mat34 whole = field_.x[bodies[i]] - saved[i];
-                    if (length == 1.0) field_.dq[bodies[i]] = whole;
-                    field_.x[bodies[i]] = saved[i];
-                }
-                moved = 0.0;
-            }
         }
-        if (!std::isfinite(trial_energy)) throw StepFailure("the solve gave numbers that are not finite", bodies.front());
+        if (!std::isfinite(trial_energy))
+            throw StepFailure("the solve gave numbers that are not finite", bodies.front());
         const bool energy_still = trial_energy > energy - 1e-7 * std::abs(energy);
         energy = trial_energy;
         const bool sides_changed = component.update_bounds(field_);
@@ -311,13 +308,15 @@ void ArticulatedMethod::commit(World& world, double h, bool with_history) {
 
 void ArticulatedMethod::write_joints(World& world) {
     for (const auto& component : components_) component->write_forces(field_, world);
-    static const Mat34 still = Mat34::Zero();
     parallel_for(world.joints.size(), kGrain, [&](std::size_t j) {
         Joint& joint = world.joints[j];
-        const int count = joint.spec.type == JointType::distance ? 1 : joint_coordinate_count(joint.spec.type);
+        const int count =
+            joint.spec.type == JointType::distance ? 1 : joint_coordinate_count(joint.spec.type);
         for (int k = 0; k < count; ++k) {
-            const JointCoordinate c = joint_coordinate(joint, k, side_map(world, joint, 0), side_map(world, joint, 1));
-            const bool turns = coordinate_is_angle(joint.spec.type, k) && !(joint.spec.type == JointType::ball && k == 0);
+            const JointCoordinate c =
+                joint_coordinate(joint, k, side_map(world, joint, 0), side_map(world, joint, 1));
+            const bool turns =
+                coordinate_is_angle(joint.spec.type, k) && !(joint.spec.type == JointType::ball && k == 0);
             joint.coordinate[k] = turns ? unwrapped(c.value, joint.coordinate[k]) : c.value;
             joint.coordinate_rate[k] = 0.0;
             for (int side = 0; side < 2; ++side)
@@ -331,7 +330,8 @@ void ArticulatedMethod::write_joints(World& world) {
 bool ArticulatedMethod::break_joints(World& world) {
     bool broke = false;
     for (Joint& joint : world.joints)
-        if (!joint.broken && (joint.force.norm() > joint.spec.break_force || joint.torque.norm() > joint.spec.break_torque)) {
+        if (!joint.broken &&
+            (joint.force.norm() > joint.spec.break_force || joint.torque.norm() > joint.spec.break_torque)) {
             joint.broken = true;
             joint.force.setZero();
             joint.torque.setZero();

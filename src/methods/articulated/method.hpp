@@ -55,10 +55,10 @@ class ArticulatedMethod : public Method {
     Options options_;
     BodyField field_;
     std::vector<std::unique_ptr<Component>> components_;
-    std::vector<Mat34> previous_q_, previous_rate_;   // one step before the world's state
+    std::vector<Mat34> previous_q_, previous_rate_;  // one step before the world's state
     bool has_history_ = false;
     double history_step_ = 0.0;
-    std::vector<int> scripted_;                       // kinematic bodies
+    std::vector<int> scripted_;  // kinematic bodies
     std::vector<Mat34> scripted_rate_;
     std::vector<Wrench> wrenches_;
     std::vector<char> joint_was_broken_;

@@ -11,8 +11,8 @@ namespace {
 
 struct Graph {
     const World& world;
-    std::vector<int> root;                        // union-find over bodies
-    std::vector<std::vector<int>> joints_of;      // only filled for bodies with joints
+    std::vector<int> root;                    // union-find over bodies
+    std::vector<std::vector<int>> joints_of;  // only filled for bodies with joints
 
     int find(int i) {
         while (root[i] != i) i = root[i] = root[root[i]];
@@ -20,10 +20,6 @@ struct Graph {
     }
     bool moving(int body) const { return body >= 0 && world.bodies.dynamic(body); }
 };
-
-bool touches_anything(const Graph& graph, const Joint& joint) {
-    return graph.moving(joint.bodies[0]) || graph.moving(joint.bodies[1]);
-}
 
 std::vector<int> bodies_bound(const World& world, const Joint& joint) {
     std::vector<int> bound;
@@ -63,11 +59,12 @@ ChainOrder chain_order(const Graph& graph, const std::vector<int>& bodies, const
         if (list.size() > 2 || has_fixed_directions(graph.world, body)) return order;
         int inner = 0;
         for (int j : list)
-            inner += graph.moving(graph.world.joints[j].bodies[0]) && graph.moving(graph.world.joints[j].bodies[1]);
+            inner += graph.moving(graph.world.joints[j].bodies[0]) &&
+                     graph.moving(graph.world.joints[j].bodies[1]);
         // an end of the chain; prefer one that is held, as its sweep starts at a fixed point
         if (inner <= 1 && (start < 0 || list.size() > graph.joints_of[start].size())) start = body;
     }
-    if (start < 0) return order;   // a ring
+    if (start < 0) return order;  // a ring
     int came = -1;
     for (int j : graph.joints_of[start]) {
         const Joint& joint = graph.world.joints[j];
@@ -139,12 +136,14 @@ std::vector<std::unique_ptr<Component>> make_components(const World& world, cons
     std::vector<std::unique_ptr<Component>> components;
     for (std::size_t c = 0; c < bodies.size(); ++c) {
         ChainOrder chain;
-        if (choice.solver == "auto" || choice.solver == "chain") chain = chain_order(graph, bodies[c], joints[c]);
+        if (choice.solver == "auto" || choice.solver == "chain")
+            chain = chain_order(graph, bodies[c], joints[c]);
         if (chain.found)
-            components.push_back(std::make_unique<BallChain>(world, std::move(chain.bodies), std::move(chain.joints),
-                                                             chain.pinned_start));
+            components.push_back(std::make_unique<BallChain>(world, std::move(chain.bodies),
+                                                             std::move(chain.joints), chain.pinned_start));
         else
-            components.push_back(std::make_unique<RowComponent>(world, std::move(bodies[c]), joints[c], choice));
+            components.push_back(
+                std::make_unique<RowComponent>(world, std::move(bodies[c]), joints[c], choice));
     }
     return components;
 }

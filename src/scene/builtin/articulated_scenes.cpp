@@ -1,10 +1,13 @@
 // Built-in scenes of the articulated family.
-#include "tenon/builtin.hpp"
+#include "scene/builtin/articulated_scene_families.hpp"
 
 namespace tenon {
 
 std::vector<BuiltinScene> articulated_scenes() {
-    return {};
+    std::vector<BuiltinScene> scenes;
+    for (auto group : {articulated_chain_scenes})
+        for (BuiltinScene& scene : group()) scenes.push_back(std::move(scene));
+    return scenes;
 }
 
 }  // namespace tenon

@@ -1,0 +1,56 @@
+// The groups of scenes that make up the articulated family, one file each, and words they share.
+#pragma once
+
+#include <vector>
+
+#include "scene/builtin/affine_scene_parts.hpp"
+#include "tenon/builtin.hpp"
+
+namespace tenon {
+
+std::vector<BuiltinScene> articulated_chain_scenes();
+
+inline Scene articulated_scene(double dt, double seconds) {
+    Scene scene;
+    scene.method = "articulated";
+    scene.dt = dt;
+    scene.seconds = seconds;
+    return scene;
+}
+
+inline MaterialSpec material_spec(const std::string& name, double density, double young,
+                                  double friction = 0.3) {
+    MaterialSpec material;
+    material.name = name;
+    material.density = density;
+    material.young = young;
+    material.friction = friction;
+    return material;
+}
+
+inline JointSpec joint_spec(const std::string& name, JointType type, int a, int b, const Vec3& point,
+                            const Vec3& axis = Vec3::UnitZ()) {
+    JointSpec joint;
+    joint.name = name;
+    joint.type = type;
+    joint.bodies = {a, b};
+    joint.point = point;
+    joint.axis = axis;
+    return joint;
+}
+
+// The rotation that takes the x axis to a direction, without twist.
+inline Quat along(const Vec3& direction) {
+    return Quat::FromTwoVectors(Vec3::UnitX(), direction.normalized());
+}
+
+inline ExpectSpec expect_closed_joints(double within) {
+    ExpectSpec expect;
+    expect.quantity = "joint_residual";
+    expect.max = within;
+    expect.min = 0.0;
+    expect.note = "no joint opens";
+    return expect;
+}
+
+}  // namespace tenon
