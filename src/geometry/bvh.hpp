@@ -104,8 +104,9 @@ class Bvh {
     }
 
     // Calls visit(item) for items whose box the ray origin + t direction, 0 <= t <= t_max, passes through.
+    // The visitor may shrink t_max on the way.
     template <class Visit>
-    void visit_ray(const Vec3& origin, const Vec3& direction, double t_max, const Visit& visit) const;
+    void visit_ray(const Vec3& origin, const Vec3& direction, const double& t_max, const Visit& visit) const;
 
   private:
     template <class Visit>
@@ -155,7 +156,8 @@ void sort_pairs(std::vector<ItemPair>& pairs, int count_a);
 // ---- implementation of templates ----
 
 template <class Visit>
-void Bvh::visit_ray(const Vec3& ray_origin, const Vec3& direction, double t_max, const Visit& visit) const {
+void Bvh::visit_ray(const Vec3& ray_origin, const Vec3& direction, const double& t_max,
+                    const Visit& visit) const {
     const Vec3 start = ray_origin - origin_;
     const Vec3 inverse = direction.cwiseInverse();
     auto hits = [&](int i) {
