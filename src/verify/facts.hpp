@@ -1,0 +1,23 @@
+// What the verifier reads from the scene's JSON besides joints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "run/run_file.hpp"
+
+namespace tenon::verify {
+
+struct SceneFacts {
+    Vec3 gravity = Vec3::Zero();
+    double dt = 0.0;
+    bool closed = false;            // nothing outside exchanges momentum with the bodies
+    std::vector<double> free_from;  // per body: since when a scripted one moves freely; 1e300: never
+};
+
+nlohmann::json scene_of(const run::RunReader& run);  // throws InputError
+SceneFacts facts_of(const run::RunReader& run, const nlohmann::json& scene);
+
+}  // namespace tenon::verify

@@ -1,0 +1,104 @@
+// The surfaces that are checked, their culling trees, and where they are at a moment.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "tenon/mesh.hpp"
+#include "verify/exact.hpp"
+
+namespace tenon::verify {
+
+// A binary tree of boxes over cells, in the surface's own frame. Node 0 is the root; the children of an inner
+// node lie beside each other.
+struct Node {
+    Vec3 center = Vec3::Zero(), half = Vec3::Zero();
+    int first = 0;  // leaf: first entry of `order`; inner: first child
+    int count = 0;  // leaf: how many; inner: 0
+};
+
+class Tree {
+  public:
+    Tree() = default;
+    explicit Tree(const std::vector<Box3>& boxes);
+
+    const std::vector<Node>& nodes() const { return nodes_; }
+    const std::vector<int>& order() const { return order_; }
+    bool empty() const { return nodes_.empty(); }
+
+    // Boxes of all nodes for other boxes of the same items.
+    std::vector<Box3> refit(const std::vector<Box3>& boxes) const;
+
+  private:
+    void build(const std::vector<Box3>& boxes);
+    std::vector<Node> nodes_;
+    std::vector<int> order_;
+};
+
+// One per shape (shared by its bodies) or elastic body.
+struct Surface {
+    std::vector<Vec3> vertices;   // body frame; rest positions of elastic bodies
+    std::vector<Triangle> cells;  // triangles, then loose edges (a, b, b), then points (a, a, a)
+    std::size_t triangles = 0;
+    bool closed = false;
+    Tree tree;
+    double radius = 0.0;  // of the vertices about the frame's origin
+    double extent = 0.0;  // largest coordinate, for rounding margins
+};
+
+Surface make_surface(const std::vector<Vec3>& vertices, const Mesh& mesh, bool closed);
+
+// A surface somewhere: moved by a matrix, or with vertices of its own.
+struct Placed {
+    const Surface* surface = nullptr;
+    Mat34 q = Mat34::Zero();
+    const std::vector<Vec3>* x = nullptr;           // elastic bodies
+    const std::vector<Box3>* node_boxes = nullptr;  // elastic bodies
+
+    Vec3 vertex(int index) const { return x ? (*x)[index] : transform(q, surface->vertices[index]); }
+    Corners corners(int cell) const {
+        const Triangle& c = surface->cells[cell];
+        return {vertex(c[0]), vertex(c[1]), vertex(c[2])};
+    }
+    Box3 node_box(int node) const;  // in the world, a little larger than needed
+    Box3 box() const { return surface->tree.empty() ? Box3{} : node_box(0); }
+};
+
+// Boxes of the tree's nodes for vertices that moved on their own.
+std::vector<Box3> elastic_node_boxes(const Surface& surface, const std::vector<Vec3>& x);
+
+// Calls visit(cell_a, cell_b) for cells in leaves whose boxes overlap, until it returns true; says whether it did.
+// The boxes are given by functions of the node.
+template <class BoxA, class BoxB, class Visit>
+bool visit_overlaps(const Tree& a, const Tree& b, const BoxA& box_a, const BoxB& box_b, const Visit& visit) {
+    if (a.empty() || b.empty()) return false;
+    struct Pair {
+        int a, b;
+    };
+    std::vector<Pair> stack{{0, 0}};
+    while (!stack.empty()) {
+        const Pair pair = stack.back();
+        stack.pop_back();
+        const Box3 first = box_a(pair.a), second = box_b(pair.b);
+        if (!first.overlaps(second)) continue;
+        const Node &na = a.nodes()[pair.a], &nb = b.nodes()[pair.b];
+        if (na.count > 0 && nb.count > 0) {
+            for (int i = 0; i < na.count; ++i)
+                for (int j = 0; j < nb.count; ++j)
+                    if (visit(a.order()[na.first + i], b.order()[nb.first + j])) return true;
+        } else if (nb.count > 0 || (na.count == 0 && first.diagonal() >= second.diagonal())) {
+            stack.push_back({na.first + 1, pair.b});
+            stack.push_back({na.first, pair.b});
+        } else {
+            stack.push_back({pair.a, nb.first + 1});
+            stack.push_back({pair.a, nb.first});
+        }
+    }
+    return false;
+}
+
+// All pairs a < b of overlapping boxes, sorted. Empty boxes overlap nothing.
+std::vector<std::array<int, 2>> overlapping_pairs(const std::vector<Box3>& boxes);
+
+}  // namespace tenon::verify

@@ -1,0 +1,205 @@
+#include "verify/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::verify {
+namespace {
+
+constexpr int max_rounds = 60;
+constexpr double touching = 1e-13;  // relative to the cells' coordinates
+constexpr std::size_t small_surface = 40;
+
+struct Candidate {
+    double squared = 1e300;
+    Vec3 offset = Vec3::Zero();  // from a to b
+
+    void consider(const Vec3& from, const Vec3& to) {
+        const Vec3 d = to - from;
+        const double s = d.squaredNorm();
+        if (s < squared) {
+            squared = s;
+            offset = d;
+        }
+    }
+};
+
+Vec3 nearest_on_segment(const Vec3& p, const Vec3& a, const Vec3& b) {
+    const Vec3 ab = b - a;
+    const double length = ab.squaredNorm();
+    if (length == 0) return a;
+    return a + std::clamp((p - a).dot(ab) / length, 0.0, 1.0) * ab;
+}
+
+void segment_segment(const Vec3& p0, const Vec3& p1, const Vec3& q0, const Vec3& q1, Candidate& best) {
+    const Vec3 u = p1 - p0, v = q1 - q0, w = p0 - q0;
+    const double uu = u.squaredNorm(), uv = u.dot(v), vv = v.squaredNorm();
+    const double det = uu * vv - uv * uv;
+    if (det > 1e-14 * uu * vv) {
+        const double s = (uv * v.dot(w) - vv * u.dot(w)) / det, t = (uu * v.dot(w) - uv * u.dot(w)) / det;
+        if (s > 0 && s < 1 && t > 0 && t < 1) best.consider(p0 + s * u, q0 + t * v);
+    }
+    // Other nearest pairs have an end of one of the segments in them.
+    best.consider(p0, nearest_on_segment(p0, q0, q1));
+    best.consider(p1, nearest_on_segment(p1, q0, q1));
+    best.consider(nearest_on_segment(q0, p0, p1), q0);
+    best.consider(nearest_on_segment(q1, p0, p1), q1);
+}
+
+// The foot of p in the triangle's plane, when it lies inside; edges are covered by the segments.
+bool foot_inside(const Vec3& p, const Corners& t, Vec3& foot) {
+    const Vec3 e1 = t[1] - t[0], e2 = t[2] - t[0], normal = e1.cross(e2);
+    const double area = normal.squaredNorm();
+    if (area <= 1e-28 * e1.squaredNorm() * e2.squaredNorm()) return false;
+    const Vec3 d = p - t[0];
+    const double b1 = d.cross(e2).dot(normal) / area, b2 = e1.cross(d).dot(normal) / area;
+    if (b1 < 0 || b2 < 0 || b1 + b2 > 1) return false;
+    foot = p - normal * (d.dot(normal) / area);
+    return true;
+}
+
+Corners between(const Corners& from, const Corners& to, double t) {
+    return {from[0] + t * (to[0] - from[0]), from[1] + t * (to[1] - from[1]),
+            from[2] + t * (to[2] - from[2])};
+}
+
+double largest_coordinate(const Corners& corners) {
+    return std::max({corners[0].cwiseAbs().maxCoeff(), corners[1].cwiseAbs().maxCoeff(),
+                     corners[2].cwiseAbs().maxCoeff()});
+}
+
+// When the gap along `axis` closes first, from time 0 of the motion; above 1 when it does not.
+double closing_time(const Vec3& axis, const Corners& a0, const Corners& a1, const Corners& b0,
+                    const Corners& b1) {
+    double first = 2.0;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) {
+            const double start = axis.dot(b0[j] - a0[i]), end = axis.dot(b1[j] - a1[i]);
+            if (end <= 0 && start > end) first = std::min(first, start / (start - end));
+        }
+    return first;
+}
+
+void shift(Corners& corners, const Vec3& by) {
+    for (Vec3& corner : corners) corner -= by;
+}
+
+Box3 shifted(Box3 box, const Vec3& by) {
+    box.lo -= by;
+    box.hi -= by;
+    return box;
+}
+
+struct Interval {
+    double lo = 1e300, hi = -1e300;
+};
+
+Interval extent_along(const std::vector<Vec3>& points, const Vec3& axis) {
+    Interval interval;
+    for (const Vec3& point : points) {
+        const double s = axis.dot(point);
+        interval.lo = std::min(interval.lo, s);
+        interval.hi = std::max(interval.hi, s);
+    }
+    return interval;
+}
+
+std::vector<Vec3> positions(const Placed& placed) {
+    std::vector<Vec3> points;
+    for (std::size_t i = 0; i < placed.surface->vertices.size(); ++i)
+        points.push_back(placed.vertex(static_cast<int>(i)));
+    return points;
+}
+
+}  // namespace
+
+Closest closest(const Corners& a, const Corners& b) {
+    Candidate best;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) segment_segment(a[i], a[(i + 1) % 3], b[j], b[(j + 1) % 3], best);
+    Vec3 foot;
+    for (int k = 0; k < 3; ++k) {
+        if (foot_inside(a[k], b, foot)) best.consider(a[k], foot);
+        if (foot_inside(b[k], a, foot)) best.consider(foot, b[k]);
+    }
+    Closest result;
+    result.distance = std::sqrt(best.squared);
+    if (result.distance > 0) result.direction = best.offset / result.distance;
+    return result;
+}
+
+// Advances along the current separating axis as far as it separates, then looks for the next one. Bodies that
+// slide past each other need one axis; bodies that approach need a few.
+SweepHit sweep_cells(const Corners& a0, const Corners& a1, const Corners& b0, const Corners& b1) {
+    const double scale = std::max(
+        {largest_coordinate(a0), largest_coordinate(a1), largest_coordinate(b0), largest_coordinate(b1)});
+    SweepHit result;
+    double t = 0.0;
+    for (int round = 0; round < max_rounds; ++round) {
+        const Closest now = closest(between(a0, a1, t), between(b0, b1, t));
+        if (now.distance <= touching * scale) break;
+        result.normal = now.direction;
+        const double next = closing_time(now.direction, a0, a1, b0, b1);
+        if (next > 1.0) return result;
+        if (!(next > t)) break;
+        t = next;
+    }
+    result.hit = true;
+    result.at = t;
+    return result;
+}
+
+SweepHit sweep(const Placed& a0, const Placed& a1, const Placed& b0, const Placed& b1) {
+    if (a0.surface->tree.empty() || b0.surface->tree.empty() || kept_apart(a0, a1, b0, b1)) return {};
+    // Boxes are taken in a frame that moves with b: neighbours that travel together sweep little.
+    const Vec3 travel = b1.box().center() - b0.box().center();
+    const auto swept = [&](const Placed& start, const Placed& end) {
+        return [&](int node) {
+            Box3 box = shifted(end.node_box(node), travel);
+            box.inflate(1e-15 * travel.cwiseAbs().maxCoeff());
+            box.add(start.node_box(node));
+            return box;
+        };
+    };
+    SweepHit result;
+    visit_overlaps(a0.surface->tree, b0.surface->tree, swept(a0, a1), swept(b0, b1), [&](int i, int j) {
+        const Corners start_a = a0.corners(i), start_b = b0.corners(j);
+        Corners end_a = a1.corners(i), end_b = b1.corners(j);
+        shift(end_a, travel);
+        shift(end_b, travel);
+        const SweepHit found = sweep_cells(start_a, end_a, start_b, end_b);
+        if (!found.hit) return false;
+        result = found;
+        result.cell_a = i;
+        result.cell_b = j;
+        return true;
+    });
+    return result;
+}
+
+bool kept_apart(const Placed& a0, const Placed& a1, const Placed& b0, const Placed& b1) {
+    if (a0.surface->vertices.size() > small_surface || b0.surface->vertices.size() > small_surface)
+        return false;
+    const std::vector<Vec3> pa0 = positions(a0), pa1 = positions(a1), pb0 = positions(b0),
+                            pb1 = positions(b1);
+    const double margin = 1e-12 * (1 + std::max({pa0[0].norm() + a0.surface->radius, pa1[0].norm(),
+                                                 pb0[0].norm() + b0.surface->radius, pb1[0].norm()}));
+    const auto separates = [&](const Vec3& direction) {
+        const double length = direction.norm();
+        if (!(length > 1e-6)) return false;
+        const Vec3 axis = direction / length;
+        const Interval ia0 = extent_along(pa0, axis), ib0 = extent_along(pb0, axis);
+        const bool above = ib0.lo > ia0.hi + margin, below = ia0.lo > ib0.hi + margin;
+        if (!above && !below) return false;
+        const Interval ia1 = extent_along(pa1, axis), ib1 = extent_along(pb1, axis);
+        return above ? ib1.lo > ia1.hi + margin : ia1.lo > ib1.hi + margin;
+    };
+    for (const Placed* placed : {&a0, &b0, &a1, &b1}) {
+        if (placed->x) continue;
+        for (int k = 0; k < 3; ++k)
+            if (separates(placed->q.col(k))) return true;
+    }
+    return separates(b0.box().center() - a0.box().center());
+}
+
+}  // namespace tenon::verify

@@ -1,0 +1,362 @@
+#include "verify/verify.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <Eigen/LU>
+#include <nlohmann/json.hpp>
+
+#include "math/parallel.hpp"
+#include "tenon/error.hpp"
+#include "verify/bodies.hpp"
+#include "verify/facts.hpp"
+#include "verify/joints.hpp"
+#include "verify/momentum.hpp"
+#include "verify/motion.hpp"
+
+namespace tenon::verify {
+namespace {
+
+using Pair = std::array<int, 2>;
+
+std::uint64_t ordered_key(int inner, int outer) {
+    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(inner)) << 32) |
+           static_cast<std::uint32_t>(outer);
+}
+
+std::vector<Pair> pairs_to_check(const BodySet& bodies, const std::vector<Box3>& boxes) {
+    std::vector<Pair> pairs = overlapping_pairs(boxes);
+    std::erase_if(pairs, [&](const Pair& pair) { return bodies.may_touch(pair[0], pair[1]); });
+    return pairs;
+}
+
+std::vector<Box3> joined(std::vector<Box3> boxes, const std::vector<Box3>& others) {
+    for (std::size_t i = 0; i < boxes.size(); ++i) boxes[i].add(others[i]);
+    return boxes;
+}
+
+// A frame with everything that is asked of it.
+struct Moment {
+    long index = 0;
+    run::Frame frame;
+    std::unique_ptr<Placement> placement;
+    std::unordered_set<std::uint64_t> contained;  // (inner, outer) bodies
+};
+
+double largest_vertex_change(const std::vector<Vec3>& before, const std::vector<Vec3>& after) {
+    double largest = 0;
+    for (std::size_t i = 0; i < before.size(); ++i)
+        largest = std::max(largest, (after[i] - before[i]).norm());
+    return largest;
+}
+
+class Verifier {
+  public:
+    Verifier(const run::RunReader& run, const Options& options)
+        : run_(run),
+          options_(options),
+          bodies_(bodies_of(run)),
+          scene_(scene_of(run)),
+          facts_(facts_of(run, scene_)),
+          momentum_(run, facts_),
+          has_path_(run.has_path()) {}
+
+    Result verify();
+
+  private:
+    Moment load(long index);
+    void check_surfaces(Moment& moment);
+    void check_containment(const Moment& before, const Moment& now);
+    void check_shapes(const Moment& moment);
+    void check_joints(const Moment& moment);
+    void check_between(const Moment& before, const Moment& now);
+    void check_motion(const Moment& before, const Moment& now, bool elastic_only);
+    void check_path(const Moment& before, const Moment& now, std::vector<std::vector<Mat34>> pieces);
+    void check_piece(const Moment& before, const Moment& now, const std::vector<Mat34>& from,
+                     const std::vector<Mat34>& to);
+    Travel travel(const Moment& before, const Moment& now, int body) const;
+    void count_steps(long between);
+    void report(Finding finding);
+    Finding pair_finding(const char* kind, const Moment& moment, const Pair& pair, int cell_a, int cell_b,
+                         const std::string& text) const;
+
+    const run::RunReader& run_;
+    const Options& options_;
+    BodySet bodies_;
+    nlohmann::json scene_;
+    SceneFacts facts_;
+    MomentumAudit momentum_;
+    std::optional<JointAudit> joints_;
+    bool has_path_;
+    Result result_;
+};
+
+void Verifier::report(Finding finding) {
+    if (result_.findings.size() < options_.max_listed) result_.findings.push_back(std::move(finding));
+}
+
+Finding Verifier::pair_finding(const char* kind, const Moment& moment, const Pair& pair, int cell_a,
+                               int cell_b, const std::string& text) const {
+    Finding finding;
+    finding.kind = kind;
+    finding.frame = moment.index;
+    finding.time = moment.frame.time;
+    finding.a = bodies_.name[pair[0]];
+    finding.b = bodies_.name[pair[1]];
+    finding.triangle_a = cell_a;
+    finding.triangle_b = cell_b;
+    finding.text = text;
+    return finding;
+}
+
+Moment Verifier::load(long index) {
+    Moment moment;
+    moment.index = index;
+    moment.frame = run_.frame(index);
+    for (const Mat34& q : moment.frame.q)
+        if (!q.allFinite())
+            throw InputError(run_.file(), fmt::format("frames[{}]", index),
+                             "holds a number that is not finite", "the run is damaged");
+    moment.placement = std::make_unique<Placement>(bodies_, moment.frame.q, moment.frame.x);
+    return moment;
+}
+
+// Exact test of all near pairs, and which bodies lie inside closed others.
+void Verifier::check_surfaces(Moment& moment) {
+    const Placement& placement = *moment.placement;
+    const std::vector<Pair> pairs = pairs_to_check(bodies_, placement.boxes());
+    result_.body_pairs += static_cast<long>(pairs.size());
+    struct Found {
+        bool hit = false;
+        int cell_a = -1, cell_b = -1;
+        std::array<bool, 2> inside{};  // first in second, second in first
+    };
+    std::vector<Found> found(pairs.size());
+    parallel_for(pairs.size(), 1, [&](std::size_t i) {
+        const Placed &a = placement[pairs[i][0]], &b = placement[pairs[i][1]];
+        if (kept_apart(a, a, b, b)) return;
+        found[i].hit = surfaces_intersect(a, b, found[i].cell_a, found[i].cell_b);
+        if (found[i].hit) return;
+        if (b.surface->closed) found[i].inside[0] = contains(b, a.vertex(a.surface->cells[0][0]));
+        if (a.surface->closed) found[i].inside[1] = contains(a, b.vertex(b.surface->cells[0][0]));
+    });
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (found[i].inside[0]) moment.contained.insert(ordered_key(pairs[i][0], pairs[i][1]));
+        if (found[i].inside[1]) moment.contained.insert(ordered_key(pairs[i][1], pairs[i][0]));
+        if (!found[i].hit) continue;
+        ++result_.intersections;
+        // A hit says nothing about inside or outside: later frames compare with what was known before.
+        report(pair_finding("surface", moment, pairs[i], found[i].cell_a, found[i].cell_b,
+                            "their surfaces intersect"));
+    }
+}
+
+// No continuous motion takes a body into, or out of, a closed one without its surface being crossed.
+void Verifier::check_containment(const Moment& before, const Moment& now) {
+    std::vector<std::uint64_t> changed;
+    for (const std::uint64_t key : now.contained)
+        if (before.contained.count(key) == 0) changed.push_back(key);
+    for (const std::uint64_t key : before.contained)
+        if (now.contained.count(key) == 0) changed.push_back(key);
+    std::sort(changed.begin(), changed.end());
+    for (const std::uint64_t key : changed) {
+        const Pair pair{static_cast<int>(key >> 32), static_cast<int>(key & 0xffffffffu)};
+        ++result_.intersections;
+        const bool inside = now.contained.count(key) > 0;
+        report(pair_finding(
+            "contained", now, pair, -1, -1,
+            inside ? "the first is now inside the second" : "the first is no longer inside the second"));
+    }
+}
+
+void Verifier::check_shapes(const Moment& moment) {
+    for (std::size_t i = 0; i < bodies_.rigid; ++i) {
+        const Mat3 A = moment.frame.q[i].leftCols<3>();
+        const double stretch = (A.transpose() * A - Mat3::Identity()).cwiseAbs().maxCoeff();
+        result_.deformation_max = std::max(result_.deformation_max, stretch);
+        if (A.determinant() > 0) continue;
+        ++result_.inverted;
+        Finding finding;
+        finding.kind = "inverted";
+        finding.frame = moment.index;
+        finding.time = moment.frame.time;
+        finding.a = bodies_.name[i];
+        finding.text = "the body is turned inside out";
+        report(finding);
+    }
+}
+
+void Verifier::check_joints(const Moment& moment) {
+    if (!joints_) joints_.emplace(run_, scene_, moment.frame);
+    const std::vector<double> residuals = joints_->residuals(moment.frame, options_.joint_tolerance);
+    for (std::size_t i = 0; i < residuals.size(); ++i) {
+        result_.joint_residual_max = std::max(result_.joint_residual_max, residuals[i]);
+        if (residuals[i] <= options_.joint_tolerance) continue;
+        ++result_.joints_open;
+        Finding finding;
+        finding.kind = "joint";
+        finding.frame = moment.index;
+        finding.time = moment.frame.time;
+        finding.a = joints_->name(i);
+        finding.amount = residuals[i];
+        finding.text = fmt::format("open by {:.3g} (m or rad)", residuals[i]);
+        report(finding);
+    }
+}
+
+Travel Verifier::travel(const Moment& before, const Moment& now, int body) const {
+    Travel travel;
+    travel.start = (*before.placement)[body];
+    travel.end = (*now.placement)[body];
+    if (static_cast<std::size_t>(body) < bodies_.rigid) {
+        travel.rate_start = before.frame.rate[body];
+        travel.rate_end = now.frame.rate[body];
+    } else {
+        const std::size_t k = body - bodies_.rigid;
+        travel.vertex_change = largest_vertex_change(before.frame.v[k], now.frame.v[k]);
+    }
+    return travel;
+}
+
+// Between two frames the recorded path decides; elastic vertices and runs without a path leave the straight way.
+void Verifier::check_between(const Moment& before, const Moment& now) {
+    std::vector<std::vector<Mat34>> pieces;
+    if (has_path_) pieces = run_.path_pieces(before.frame.step + 1, now.frame.step);
+    if (pieces.empty()) {
+        check_motion(before, now, false);
+        return;
+    }
+    check_path(before, now, std::move(pieces));
+    if (bodies_.size() > bodies_.rigid) check_motion(before, now, true);
+}
+
+// Straight motion of every vertex from frame to frame; what touches on it is judged by other plausible motions.
+void Verifier::check_motion(const Moment& before, const Moment& now, bool elastic_only) {
+    const Placement &from = *before.placement, &to = *now.placement;
+    std::vector<Pair> pairs = pairs_to_check(bodies_, joined(from.boxes(), to.boxes()));
+    const int rigid = static_cast<int>(bodies_.rigid);
+    if (elastic_only) std::erase_if(pairs, [&](const Pair& pair) { return pair[1] < rigid; });
+    const double seconds = now.frame.time - before.frame.time;
+    const bool steps_between = now.frame.step - before.frame.step > 1;
+    struct Found {
+        SweepHit chord;
+        Verdict verdict = Verdict::free;
+    };
+    std::vector<Found> found(pairs.size());
+    parallel_for(pairs.size(), 1, [&](std::size_t i) {
+        const auto [a, b] = pairs[i];
+        found[i].chord = sweep(from[a], to[a], from[b], to[b]);
+        if (!found[i].chord.hit) return;
+        found[i].verdict = judge(travel(before, now, a), travel(before, now, b), found[i].chord, seconds,
+                                 facts_.gravity, steps_between);
+    });
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (!found[i].chord.hit) continue;
+        ++result_.chord_hits;
+        if (found[i].verdict == Verdict::avoidable) {
+            ++result_.unproven;
+            continue;
+        }
+        ++result_.intersections;
+        report(pair_finding(
+            "motion", now, pairs[i], found[i].chord.cell_a, found[i].chord.cell_b,
+            "no motion that fits the recorded poses and velocities keeps them apart since the frame "
+            "before"));
+    }
+}
+
+// The recorded path is the motion itself: every piece is checked for every near pair.
+void Verifier::check_path(const Moment& before, const Moment& now, std::vector<std::vector<Mat34>> pieces) {
+    if (pieces.empty() || pieces.back() != now.frame.q) pieces.push_back(now.frame.q);
+    const std::vector<Mat34>* from = &before.frame.q;
+    for (const std::vector<Mat34>& to : pieces) {
+        check_piece(before, now, *from, to);
+        from = &to;
+    }
+}
+
+void Verifier::check_piece(const Moment& before, const Moment& now, const std::vector<Mat34>& from,
+                           const std::vector<Mat34>& to) {
+    const Placement start(bodies_, from, before.frame.x), end(bodies_, to, before.frame.x);
+    std::vector<Pair> pairs = pairs_to_check(bodies_, joined(start.boxes(), end.boxes()));
+    const int rigid = static_cast<int>(bodies_.rigid);
+    std::erase_if(pairs, [&](const Pair& pair) { return pair[1] >= rigid; });
+    std::vector<SweepHit> hits(pairs.size());
+    parallel_for(pairs.size(), 1, [&](std::size_t i) {
+        const auto [a, b] = pairs[i];
+        hits[i] = sweep(start[a], end[a], start[b], end[b]);
+    });
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (!hits[i].hit) continue;
+        ++result_.intersections;
+        report(pair_finding("path", now, pairs[i], hits[i].cell_a, hits[i].cell_b,
+                            "they touch on the recorded path since the frame before"));
+    }
+}
+
+void Verifier::count_steps(long between) {
+    result_.steps_between_min =
+        result_.steps_between_min == 0 ? between : std::min(result_.steps_between_min, between);
+    result_.steps_between_max = std::max(result_.steps_between_max, between);
+}
+
+Result Verifier::verify() {
+    const auto start = std::chrono::steady_clock::now();
+    result_.file = run_.file();
+    result_.scene = run_.meta("name");
+    result_.method = run_.meta("method");
+    result_.path_recorded = has_path_;
+    const long count = run_.frame_count();
+    const long first = std::clamp<long>(options_.first_frame, 0, std::max<long>(0, count - 1));
+    const long last = options_.last_frame < 0 ? count - 1 : std::min(options_.last_frame, count - 1);
+    if (count == 0) throw InputError(run_.file(), "frames", "there are none", "let the run go on for longer");
+    if (first > 0) joints_.emplace(run_, scene_, run_.frame(0));
+    Moment before;
+    for (long index = first; index <= last; ++index) {
+        Moment now = load(index);
+        ++result_.frames;
+        check_surfaces(now);
+        check_shapes(now);
+        check_joints(now);
+        momentum_.add(index, now.frame, options_, result_);
+        if (index == first) {
+            result_.contained_at_start = static_cast<long>(now.contained.size());
+        } else {
+            count_steps(now.frame.step - before.frame.step);
+            check_containment(before, now);
+            if (options_.motion) check_between(before, now);
+        }
+        before = std::move(now);
+        if (options_.progress) options_.progress(index - first + 1, last - first + 1);
+    }
+    momentum_.finish(options_, result_);
+    result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(result_);
+}
+
+}  // namespace
+
+Result verify_run(const run::RunReader& run, const Options& options) {
+    return Verifier(run, options).verify();
+}
+
+long count_intersections(const World& world) {
+    const BodySet bodies = bodies_of(world);
+    std::vector<std::vector<Vec3>> x;
+    for (const ElasticBody& body : world.elastic) x.push_back(body.x);
+    const Placement placement(bodies, world.bodies.q, x);
+    const std::vector<Pair> pairs = pairs_to_check(bodies, placement.boxes());
+    std::vector<char> hit(pairs.size(), 0);
+    parallel_for(pairs.size(), 1, [&](std::size_t i) {
+        int cell_a = -1, cell_b = -1;
+        hit[i] = surfaces_intersect(placement[pairs[i][0]], placement[pairs[i][1]], cell_a, cell_b);
+    });
+    return std::count(hit.begin(), hit.end(), 1);
+}
+
+}  // namespace tenon::verify

@@ -1,0 +1,74 @@
+// A world made by hand, so that these tests depend on nothing but the run file.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <unistd.h>
+
+#include "tenon/world.hpp"
+
+namespace tenon::test {
+
+inline std::shared_ptr<Shape> tetrahedron_shape() {
+    auto shape = std::make_shared<Shape>();
+    shape->name = "tetrahedron";
+    shape->mesh.vertices = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    shape->mesh.triangles = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+    shape->geometry_frame.position = Vec3(0.25, 0.5, -0.125);
+    shape->geometry_frame.rotation = Quat(0.5, 0.5, 0.5, 0.5);
+    shape->closed = true;
+    return shape;
+}
+
+inline void add_plain_body(World& world, const std::string& name, int shape, const Vec3& position) {
+    Bodies& b = world.bodies;
+    b.name.push_back(name);
+    b.shape.push_back(shape);
+    b.type.push_back(BodyType::dynamic_body);
+    b.q.push_back(to_matrix({position, Quat::Identity()}));
+    b.rate.push_back(Mat34::Zero());
+    b.mass.push_back(2.0);
+    b.second_moments.push_back(Vec3(0.1, 0.2, 0.3));
+    b.volume.push_back(1.0 / 6);
+    b.material.push_back(0);
+    b.friction.push_back(0.3);
+    b.restitution.push_back(0.0);
+    b.min_separation.push_back(0.0);
+    b.fixed.push_back({});
+    b.group.emplace_back();
+    b.collides.push_back(1);
+    b.motion.emplace_back();
+    b.kinematic_until.push_back(1e300);
+    b.color.push_back({-1, -1, -1});
+}
+
+inline World small_world(int bodies) {
+    World world;
+    world.shapes.push_back(tetrahedron_shape());
+    world.materials.push_back(MaterialSpec{"default"});
+    for (int i = 0; i < bodies; ++i)
+        add_plain_body(world, "body" + std::to_string(i), 0, Vec3(2.0 * i, 0, 0));
+    return world;
+}
+
+// A folder that is gone when the test is.
+class TemporaryFolder {
+  public:
+    TemporaryFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "tenon-test-XXXXXX").string();
+        path_ = mkdtemp(name.data());
+    }
+    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+    const std::string& path() const { return path_; }
+    std::size_t entries() const {
+        return std::distance(std::filesystem::directory_iterator(path_),
+                             std::filesystem::directory_iterator());
+    }
+
+  private:
+    std::string path_;
+};
+
+}  // namespace tenon::test
