@@ -1,0 +1,32 @@
+// A body's affine maps over time as translations, rotations and scales that glTF can hold.
+#pragma once
+
+#include <vector>
+
+#include "tenon/types.hpp"
+
+namespace tenon::exporting {
+
+// glTF nodes scale along their own axes only. A map A = R S (S symmetric) with S = V D V^T becomes two nested nodes:
+// the outer one turns by R V and scales by D, the inner one turns by V^T. V follows its axes from frame to frame, so
+// that interpolation between frames stays smooth. Bodies that hardly stretch need the outer node's motion only.
+class BodyTrack {
+  public:
+    void add(const Mat34& q);
+
+    bool moves() const { return moves_; }
+    bool stretches() const { return stretch_ > 1e-6; }  // float precision
+    const std::vector<float>& translation() const { return translation_; }
+    const std::vector<float>& rotation() const { return stretches() ? outer_ : rigid_; }  // x y z w
+    const std::vector<float>& scale() const { return scale_; }
+    const std::vector<float>& inner_rotation() const { return inner_; }
+
+  private:
+    std::vector<float> translation_, rigid_, outer_, scale_, inner_;
+    Mat34 first_ = Mat34::Zero();
+    Mat3 axes_ = Mat3::Identity();  // V of the last frame
+    bool moves_ = false;
+    double stretch_ = 0.0;
+};
+
+}  // namespace tenon::exporting
