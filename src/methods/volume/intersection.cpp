@@ -1,0 +1,209 @@
+#include "methods/volume/intersection.hpp"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "geometry/overlap.hpp"
+
+namespace tenon::volume {
+namespace {
+
+using geometry::LdiCrossing;
+
+// The overlap of the two boxes, widened to whole pixels of the scene's lattice with one to spare.
+Box3 pixel_region(const Box3& a, const Box3& b, double pixel) {
+    Box3 region;
+    region.lo = a.lo.cwiseMax(b.lo);
+    region.hi = a.hi.cwiseMin(b.hi);
+    if (region.empty()) return region;
+    for (int k = 0; k < 3; ++k) {
+        region.lo[k] = (std::floor(region.lo[k] / pixel) - 1) * pixel;
+        region.hi[k] = (std::ceil(region.hi[k] / pixel) + 1) * pixel;
+    }
+    return region;
+}
+
+void gather(const Solid& solid, int surface, const Box3& region, std::vector<geometry::LdiTriangle>& out) {
+    const geometry::SurfaceTree& tree = *solid.surface;
+    geometry::Posed posed;
+    posed.surface = &tree;
+    posed.q0 = solid.q;
+    posed.box = solid.box;
+    geometry::RegionPrimitives found;
+    geometry::primitives_in_region(posed, region, found);
+    for (int id : found.triangles.id) {
+        geometry::LdiTriangle triangle;
+        for (int k = 0; k < 3; ++k)
+            triangle.corner[k] = transform(solid.q, tree.vertices()[tree.triangles()[id][k]]);
+        triangle.surface = surface;
+        triangle.id = id;
+        out.push_back(triangle);
+    }
+}
+
+// Crossings below the region decide whether a ray starts inside.
+bool starts_inside(const Solid& solid, int axis, const Vec3& start) {
+    const geometry::SurfaceTree& tree = *solid.surface;
+    if (!solid.box.contains(start)) {
+        const int iu = (axis + 1) % 3, iv = (axis + 2) % 3;
+        if (start[iu] < solid.box.lo[iu] || start[iu] > solid.box.hi[iu] || start[iv] < solid.box.lo[iv] ||
+            start[iv] > solid.box.hi[iv] || start[axis] <= solid.box.lo[axis] ||
+            start[axis] >= solid.box.hi[axis])
+            return false;
+    }
+    const Mat3 inverse = solid.q.leftCols<3>().inverse();
+    const Vec3 local = inverse * (start - solid.q.col(3));
+    const Vec3 direction = -inverse.col(axis);
+    bool inside = false;
+    LdiCrossing crossing;
+    tree.tree().visit_ray(local, direction, 1e300, [&](int block) {
+        for (const auto& t : tree.block(block).triangles) {
+            std::array<Vec3, 3> corner;
+            for (int k = 0; k < 3; ++k)
+                corner[k] = transform(solid.q, tree.vertices()[tree.triangles()[t.id][k]]);
+            if (geometry::ldi_cross(axis, start[(axis + 1) % 3], start[(axis + 2) % 3], corner, crossing) &&
+                crossing.depth < start[axis])
+                inside = !inside;
+        }
+    });
+    return inside;
+}
+
+// Adds up volumes and gradients of intervals of intersection, cell by cell.
+class Accumulator {
+  public:
+    Accumulator(const std::array<const Solid*, 2>& solids, const Grid& grid) : solids_(solids), grid_(grid) {}
+
+    void add_interval(const geometry::LayeredDepthImage& image, int ray, const LdiCrossing& lower,
+                      const LdiCrossing& upper) {
+        const double length = upper.depth - lower.depth;
+        if (!(length > 0)) return;
+        const int axis = image.axis();
+        const Vec3 low = image.point(ray, lower.depth), high = image.point(ray, upper.depth);
+        if (grid_.cell_pixels == 0) {
+            add_part(entry({0, 0, 0}), axis, lower, upper, low, high, length, 1.0);
+            return;
+        }
+        const double side = grid_.cell_pixels * grid_.pixel;
+        std::array<int, 3> cell;
+        for (int k = 0; k < 3; ++k) cell[k] = static_cast<int>(std::floor(low[k] / side));
+        const int last = static_cast<int>(std::floor(upper.depth / side));
+        for (int k = cell[axis]; k <= last; ++k) {
+            // the walls move with the two surfaces (Eqs. 22, 23), so this cell takes its share of the interval
+            const double from = std::max(lower.depth, k * side), to = std::min(upper.depth, (k + 1) * side);
+            if (!(to > from)) continue;
+            cell[axis] = k;
+            add_part(entry(cell), axis, lower, upper, low, high, to - from, (to - from) / length);
+        }
+    }
+
+    void finish(std::vector<CellVolume>& cells) {
+        for (auto& [cell, sums] : cells_) {
+            CellVolume volume = std::move(sums.volume);
+            volume.cell = cell;
+            for (int s = 0; s < 2; ++s)
+                for (auto& [vertex, gradient] : sums.vertex[s])
+                    volume.side[s].vertex.emplace_back(vertex, gradient);
+            cells.push_back(std::move(volume));
+        }
+    }
+
+  private:
+    struct Sums {
+        CellVolume volume;
+        std::array<std::map<int, Vec3>, 2> vertex;
+    };
+
+    Sums& entry(const std::array<int, 3>& cell) { return cells_[cell]; }
+
+    void add_part(Sums& sums, int axis, const LdiCrossing& lower, const LdiCrossing& upper, const Vec3& low,
+                  const Vec3& high, double length, double share) {
+        const double pixel_area = grid_.pixel * grid_.pixel;
+        sums.volume.axis_volume[axis] += pixel_area * length;
+        add_gradient(sums, axis, upper, high, pixel_area * share);
+        add_gradient(sums, axis, lower, low, -pixel_area * share);
+    }
+
+    void add_gradient(Sums& sums, int axis, const LdiCrossing& crossing, const Vec3& point,
+                      double coefficient) {
+        SideGradient& side = sums.volume.side[crossing.surface];
+        side.area[axis] += coefficient;
+        side.moment.col(axis) += coefficient * point;
+        const Solid& solid = *solids_[crossing.surface];
+        if (!solid.gradient_per_vertex) return;
+        const Triangle& triangle = solid.surface->triangles()[crossing.id];
+        for (int k = 0; k < 3; ++k) {
+            const auto [at, added] = sums.vertex[crossing.surface].try_emplace(triangle[k], Vec3::Zero());
+            at->second[axis] += coefficient * crossing.weight[k];
+        }
+    }
+
+    std::array<const Solid*, 2> solids_;
+    Grid grid_;
+    std::map<std::array<int, 3>, Sums> cells_;
+};
+
+// Walks along one ray and hands on every interval that lies in both solids.
+void sweep_ray(const geometry::LayeredDepthImage& image, int ray, const std::array<const Solid*, 2>& solids,
+               const Box3& region, Accumulator& sums, IntersectionStats& stats) {
+    const auto crossings = image.ray(ray);
+    if (crossings.empty()) return;
+    std::array<int, 2> depth{0, 0};  // how many times the ray is inside each solid
+    for (int s = 0; s < 2; ++s) {
+        const auto first = std::find_if(crossings.begin(), crossings.end(),
+                                        [s](const LdiCrossing& c) { return c.surface == s; });
+        if (first != crossings.end())
+            depth[s] = first->exit ? 1 : 0;
+        else
+            depth[s] =
+                starts_inside(*solids[s], image.axis(), image.point(ray, region.lo[image.axis()])) ? 1 : 0;
+    }
+    const LdiCrossing* lower = nullptr;
+    bool odd = false;
+    for (const LdiCrossing& crossing : crossings) {
+        const bool was = depth[0] > 0 && depth[1] > 0;
+        depth[crossing.surface] += crossing.exit ? -1 : 1;
+        if (depth[crossing.surface] < 0 || depth[crossing.surface] > 1) odd = true;
+        depth[crossing.surface] = std::max(depth[crossing.surface], 0);
+        const bool is = depth[0] > 0 && depth[1] > 0;
+        if (!was && is) lower = &crossing;
+        if (was && !is && lower) {
+            sums.add_interval(image, ray, *lower, crossing);
+            lower = nullptr;
+        }
+    }
+    if (odd) ++stats.parity_errors;
+}
+
+}  // namespace
+
+bool inside(const Solid& solid, const Vec3& point) {
+    return starts_inside(solid, 2, point);
+}
+
+void intersect(const Solid& a, const Solid& b, const Grid& grid, IntersectionScratch& scratch,
+               std::vector<CellVolume>& cells, IntersectionStats& stats) {
+    const Box3 region = pixel_region(a.box, b.box, grid.pixel);
+    if (region.empty()) return;
+    scratch.triangles.clear();
+    gather(a, 0, region, scratch.triangles);
+    const std::size_t of_a = scratch.triangles.size();
+    gather(b, 1, region, scratch.triangles);
+    if (of_a == 0 && scratch.triangles.empty()) return;
+    stats.triangles += static_cast<long>(scratch.triangles.size());
+    const std::array<const Solid*, 2> solids{&a, &b};
+    Accumulator sums(solids, grid);
+    for (int axis = 0; axis < 3; ++axis) {
+        scratch.image.rasterise(axis, region, grid.pixel, scratch.triangles);
+        stats.rays += scratch.image.rays();
+        for (int ray = 0; ray < scratch.image.rays(); ++ray) {
+            stats.crossings += static_cast<long>(scratch.image.ray(ray).size());
+            sweep_ray(scratch.image, ray, solids, region, sums, stats);
+        }
+    }
+    sums.finish(cells);
+}
+
+}  // namespace tenon::volume

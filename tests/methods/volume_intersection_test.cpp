@@ -1,0 +1,158 @@
+#include "methods/volume/intersection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "geometry/mesh_check.hpp"
+#include "geometry/shapes.hpp"
+
+namespace tenon::volume {
+namespace {
+
+struct Made {
+    Mesh mesh;
+    std::vector<Edge> edges;
+    geometry::SurfaceTree tree;
+};
+
+std::unique_ptr<Made> make(const std::string& name, const std::map<std::string, ParamValue>& given) {
+    const geometry::ShapeInfo* info = geometry::find_shape(name);
+    auto made = std::make_unique<Made>();
+    made->mesh = info->make(resolve_params(info->parameters, given, {}));
+    made->edges = geometry::all_edges(made->mesh);
+    made->tree = geometry::SurfaceTree(made->mesh, made->edges);
+    return made;
+}
+
+Solid at(const Made& made, const Vec3& position, const Mat3& rotation = Mat3::Identity()) {
+    Solid solid;
+    solid.surface = &made.tree;
+    solid.q.leftCols<3>() = rotation;
+    solid.q.col(3) = position;
+    for (const Vec3& vertex : made.mesh.vertices) solid.box.add(transform(solid.q, vertex));
+    return solid;
+}
+
+std::vector<CellVolume> cells_of(const Solid& a, const Solid& b, const Grid& grid,
+                                 IntersectionStats* stats = nullptr) {
+    IntersectionScratch scratch;
+    IntersectionStats own;
+    std::vector<CellVolume> cells;
+    intersect(a, b, grid, scratch, cells, stats ? *stats : own);
+    return cells;
+}
+
+double total(const std::vector<CellVolume>& cells) {
+    double sum = 0;
+    for (const CellVolume& cell : cells) sum += cell.volume();
+    return sum;
+}
+
+// Box faces on pixel boundaries: (1 - 0.25) (1 - 0.5) (1 - 0.125), exactly.
+TEST(VolumeIntersection, BoxesOnPixelBoundariesAreExact) {
+    const auto box = make("box", {{"size", std::vector<double>{1, 1, 1}}});
+    for (int cells : {0, 4}) {
+        const auto found = cells_of(at(*box, {0, 0, 0}), at(*box, {0.25, 0.5, 0.125}), {1.0 / 16, cells});
+        EXPECT_NEAR(total(found), 0.75 * 0.5 * 0.875, 1e-14);
+        for (const CellVolume& cell : found)
+            EXPECT_LT((cell.axis_volume.array() - cell.volume()).abs().maxCoeff(), 1e-14);
+    }
+}
+
+// Two unit spheres at distance d: pi (4 + d) (2 - d)^2 / 12. The polyhedra are inscribed, a little smaller.
+TEST(VolumeIntersection, SpheresAreWithinOnePercentAndImprove) {
+    const auto sphere = make("icosphere", {{"radius", 1.0}, {"subdivisions", 6.0}});
+    const double d = 1.1, wanted = M_PI * (4 + d) * (2 - d) * (2 - d) / 12;
+    double coarse = 0;
+    for (int pixels : {16, 64}) {
+        const auto found =
+            cells_of(at(*sphere, {0.01, 0.02, 0}), at(*sphere, {0.01 + d, 0.02, 0}), {1.8 / pixels, 0});
+        const double error = std::abs(total(found) - wanted) / wanted;
+        if (pixels == 16)
+            coarse = error;
+        else
+            EXPECT_LT(error, 0.01);
+        if (pixels == 64) {
+            EXPECT_LT(error, std::max(coarse, 0.004));
+        }
+    }
+}
+
+TEST(VolumeIntersection, ForcesAndTorquesBalanceInEveryCell) {
+    const auto torus = make("torus", {{"major", 1.0}, {"minor", 0.3}});
+    const Mat3 turn = Eigen::AngleAxisd(0.7, Vec3(1, 2, 0.5).normalized()).toRotationMatrix();
+    const auto cells = cells_of(at(*torus, {0, 0, 0}), at(*torus, {0.9, 0.3, 0.1}, turn), {0.03, 6});
+    ASSERT_GT(cells.size(), 3u);
+    for (const CellVolume& cell : cells) {
+        const Vec3 force = cell.side[0].area + cell.side[1].area;
+        const Vec3 torque = cell.side[0].torque(Vec3::Zero()) + cell.side[1].torque(Vec3::Zero());
+        EXPECT_LT(force.norm(), 1e-13);
+        EXPECT_LT(torque.norm(), 1e-13);
+    }
+}
+
+// Along each axis, the volume seen along that axis changes at the rate of its gradient when the solid moves along it,
+// up to rays that begin or cease to hit.
+TEST(VolumeIntersection, GradientIsTheDerivativeOfEachAxisVolume) {
+    const auto box = make("box", {{"size", std::vector<double>{1, 1, 1}}});
+    const Mat3 turn = Eigen::AngleAxisd(0.4, Vec3(1, 1, 0.3).normalized()).toRotationMatrix();
+    const Solid a = at(*box, {0, 0, 0});
+    const Vec3 place(0.6, 0.55, 0.5);
+    const Grid grid{0.004, 0};
+    const auto middle = cells_of(a, at(*box, place, turn), grid);
+    ASSERT_EQ(middle.size(), 1u);
+    for (int axis = 0; axis < 3; ++axis) {
+        const double step = 1e-3;
+        const auto plus = cells_of(a, at(*box, place + step * Vec3::Unit(axis), turn), grid);
+        const auto minus = cells_of(a, at(*box, place - step * Vec3::Unit(axis), turn), grid);
+        const double slope = (plus[0].axis_volume[axis] - minus[0].axis_volume[axis]) / (2 * step);
+        EXPECT_NEAR(middle[0].side[1].area[axis], slope, 0.02 * std::abs(slope) + 1e-4);
+    }
+}
+
+TEST(VolumeIntersection, VertexGradientsAddUpToTheRigidOnes) {
+    const auto sphere = make("icosphere", {{"radius", 1.0}, {"subdivisions", 3.0}});
+    Solid a = at(*sphere, {0, 0, 0}), b = at(*sphere, {1.5, 0.3, 0.2});
+    a.gradient_per_vertex = true;
+    const auto cells = cells_of(a, b, {0.02, 10});
+    for (const CellVolume& cell : cells) {
+        Vec3 sum = Vec3::Zero(), torque = Vec3::Zero();
+        for (const auto& [vertex, gradient] : cell.side[0].vertex) {
+            sum += gradient;
+            torque += sphere->mesh.vertices[vertex].cross(gradient);
+        }
+        EXPECT_LT((sum - cell.side[0].area).norm(), 1e-13);
+        EXPECT_LT((torque - cell.side[0].torque(Vec3::Zero())).norm(), 1e-12);
+        EXPECT_TRUE(cell.side[1].vertex.empty());
+    }
+}
+
+TEST(VolumeIntersection, RaysThroughEdgesAndCornersDoNotLeak) {
+    const auto box = make("box", {{"size", std::vector<double>{1, 1, 1}}});
+    const auto sphere = make("sphere", {{"radius", 0.5}});
+    // pixel centres fall on the faces' diagonals, on poles and meridians
+    for (double shift : {0.0, 0.5 / 16, 1.0 / 16}) {
+        IntersectionStats stats;
+        cells_of(at(*box, {shift, 0, 0}), at(*sphere, {shift + 0.25, 0.25, 0.25}), {1.0 / 16, 0}, &stats);
+        cells_of(at(*sphere, {shift, 0, 0}), at(*sphere, {0.25, 0, 0}), {1.0 / 16, 0}, &stats);
+        EXPECT_EQ(stats.parity_errors, 0);
+        EXPECT_GT(stats.crossings, 0);
+    }
+}
+
+TEST(VolumeIntersection, KnowsWhetherARayStartsInside) {
+    const auto sphere = make("icosphere", {{"radius", 1.0}, {"subdivisions", 3.0}});
+    const Solid solid = at(*sphere, {5, 0, 0});
+    EXPECT_TRUE(inside(solid, {5.1, 0.2, 0.3}));
+    EXPECT_FALSE(inside(solid, {4.2, 0.8, 0.8}));
+    EXPECT_FALSE(inside(solid, {0, 0, 0}));
+    // a small box wholly inside a large one
+    const auto small = make("box", {{"size", std::vector<double>{0.25, 0.25, 0.25}}});
+    const auto large = make("box", {{"size", std::vector<double>{2, 2, 2}}});
+    EXPECT_NEAR(total(cells_of(at(*small, {0, 0, 0}), at(*large, {0.1, 0, 0}), {1.0 / 32, 0})), 1.0 / 64,
+                1e-14);
+}
+
+}  // namespace
+}  // namespace tenon::volume
