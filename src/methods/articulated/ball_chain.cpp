@@ -39,19 +39,6 @@ struct BodyView {
     Vec3 left_free, right_free;
 };
 
-Mat3 dense_compliance(const DenseBody& dense, const Vec3& x, const Vec3& y) {
-    Mat3 S;
-    for (int c = 0; c < 3; ++c) {
-        Mat34 load;
-        load.leftCols<3>() = Vec3::Unit(c) * y.transpose();
-        load.col(3) = Vec3::Unit(c);
-        Mat34 moved;
-        Eigen::Map<Vec12>(moved.data()) = dense.factor.solve(Eigen::Map<const Vec12>(load.data()));
-        S.col(c) = transform(moved, x);
-    }
-    return S;
-}
-
 BodyView view(const BodyField& field, int body, const Vec3* left, const Vec3* right) {
     BodyView v;
     const BodyInverse inverse = field.inverse(body);

@@ -6,6 +6,19 @@
 
 namespace tenon::articulated {
 
+Mat3 dense_compliance(const DenseBody& dense, const Vec3& x, const Vec3& y) {
+    Mat3 S;
+    for (int c = 0; c < 3; ++c) {
+        Mat34 load;
+        load.leftCols<3>() = Vec3::Unit(c) * y.transpose();
+        load.col(3) = Vec3::Unit(c);
+        Mat34 moved;
+        Eigen::Map<Vec12>(moved.data()) = dense.factor.solve(Eigen::Map<const Vec12>(load.data()));
+        S.col(c) = transform(moved, x);
+    }
+    return S;
+}
+
 FieldReport refresh(BodyField& field, const std::vector<int>& bodies) {
     constexpr std::size_t grain = 4096;
     const std::size_t chunks = (bodies.size() + grain - 1) / grain;

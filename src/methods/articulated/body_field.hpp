@@ -57,6 +57,9 @@ struct BodyField {
     }
 };
 
+// J(x) H^-1 J(y)^T of such a body, in the world frame.
+Mat3 dense_compliance(const DenseBody& dense, const Vec3& x, const Vec3& y);
+
 // What a pass over bodies found.
 struct FieldReport {
     double energy = 0.0;  // incremental potential without contacts and springs

@@ -38,7 +38,7 @@ std::vector<ParamInfo> parameters() {
          "solver of each connected component; auto chooses by its topology",
          0,
          0,
-         {"auto", "chain", "tree", "loops", "sparse", "gauss-seidel"}},
+         {"auto", "chain", "tree", "loops", "sparse", "points", "gauss-seidel"}},
         {"rotation",
          std::string("polar"),
          "polar decomposition, or the paper's normalised columns",

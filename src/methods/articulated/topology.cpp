@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "methods/articulated/ball_chain.hpp"
+#include "methods/articulated/net_component.hpp"
 #include "methods/articulated/row_component.hpp"
 
 namespace tenon::articulated {
@@ -92,6 +93,33 @@ ChainOrder chain_order(const Graph& graph, const std::vector<int>& bodies, const
     return order;
 }
 
+bool all_plain_balls(const World& world, const std::vector<int>& bodies, const std::vector<int>& joints) {
+    return std::all_of(joints.begin(), joints.end(), [&](int j) { return plain_ball(world.joints[j]); }) &&
+           std::none_of(bodies.begin(), bodies.end(), [&](int b) { return has_fixed_directions(world, b); });
+}
+
+// Chains of plain ball joints first; nets of them when their joints meet in few points; rows for everything else.
+std::unique_ptr<Component> make_component(const Graph& graph, std::vector<int> bodies,
+                                          std::vector<int> joints, const SolverChoice& choice) {
+    const World& world = graph.world;
+    if (choice.solver == "auto" || choice.solver == "chain") {
+        ChainOrder chain = chain_order(graph, bodies, joints);
+        if (chain.found)
+            return std::make_unique<BallChain>(world, std::move(chain.bodies), std::move(chain.joints),
+                                               chain.pinned_start);
+    }
+    const bool loops = joints.size() >= bodies.size() + 3;  // more than a tree with a few closers
+    if (choice.solver == "points" || (choice.solver == "auto" && loops))
+        if (all_plain_balls(world, bodies, joints)) {
+            NetLayout layout = find_net(world, bodies, joints);
+            const bool few = 4 * layout.fixed.size() <= 3 * joints.size();
+            if (layout.valid && (few || choice.solver == "points"))
+                return std::make_unique<NetComponent>(world, std::move(bodies), std::move(joints),
+                                                      std::move(layout));
+        }
+    return std::make_unique<RowComponent>(world, std::move(bodies), joints, choice);
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<Component>> make_components(const World& world, const SolverChoice& choice) {
@@ -135,15 +163,7 @@ std::vector<std::unique_ptr<Component>> make_components(const World& world, cons
     }
     std::vector<std::unique_ptr<Component>> components;
     for (std::size_t c = 0; c < bodies.size(); ++c) {
-        ChainOrder chain;
-        if (choice.solver == "auto" || choice.solver == "chain")
-            chain = chain_order(graph, bodies[c], joints[c]);
-        if (chain.found)
-            components.push_back(std::make_unique<BallChain>(world, std::move(chain.bodies),
-                                                             std::move(chain.joints), chain.pinned_start));
-        else
-            components.push_back(
-                std::make_unique<RowComponent>(world, std::move(bodies[c]), joints[c], choice));
+        components.push_back(make_component(graph, std::move(bodies[c]), std::move(joints[c]), choice));
     }
     return components;
 }

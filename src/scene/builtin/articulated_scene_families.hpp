@@ -9,6 +9,7 @@
 namespace tenon {
 
 std::vector<BuiltinScene> articulated_chain_scenes();
+std::vector<BuiltinScene> articulated_net_scenes();
 
 inline Scene articulated_scene(double dt, double seconds) {
     Scene scene;

@@ -5,7 +5,7 @@ namespace tenon {
 
 std::vector<BuiltinScene> articulated_scenes() {
     std::vector<BuiltinScene> scenes;
-    for (auto group : {articulated_chain_scenes})
+    for (auto group : {articulated_chain_scenes, articulated_net_scenes})
         for (BuiltinScene& scene : group()) scenes.push_back(std::move(scene));
     return scenes;
 }

@@ -1,0 +1,206 @@
+#include "methods/articulated/net_component.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+#include "math/parallel.hpp"
+
+namespace tenon::articulated {
+namespace {
+
+constexpr std::size_t kGrain = 256;
+
+// Points of one body must be affinely independent, or its compliance between them is singular.
+bool independent(const std::vector<Vec3>& anchors) {
+    double size = 0.0;
+    for (const Vec3& a : anchors) size = std::max(size, (a - anchors[0]).norm());
+    switch (anchors.size()) {
+        case 0:
+        case 1:
+            return true;
+        case 2:
+            return size > 1e-9;
+        case 3:
+            return (anchors[1] - anchors[0]).cross(anchors[2] - anchors[0]).norm() > 1e-3 * size * size;
+        case 4: {
+            Mat3 m;
+            m << anchors[1] - anchors[0], anchors[2] - anchors[0], anchors[3] - anchors[0];
+            return std::abs(m.determinant()) > 1e-3 * size * size * size;
+        }
+        default:
+            return false;
+    }
+}
+
+Vec3 anchor(const BodyField& field, int body, const Vec3& point) {
+    return body < 0 ? point : transform(field.x[body], point);
+}
+
+}  // namespace
+
+NetLayout find_net(const World& world, const std::vector<int>& bodies, const std::vector<int>& joints) {
+    NetLayout layout;
+    // sides of joints (2j, 2j+1) that are one point: the two sides of a joint, and equal anchors of a body
+    std::vector<int> root(2 * joints.size());
+    std::iota(root.begin(), root.end(), 0);
+    const auto find = [&](int i) {
+        while (root[i] != i) i = root[i] = root[root[i]];
+        return i;
+    };
+    std::unordered_map<int, std::vector<int>> sides_of;
+    for (std::size_t j = 0; j < joints.size(); ++j) {
+        root[find(static_cast<int>(2 * j + 1))] = find(static_cast<int>(2 * j));
+        for (int side = 0; side < 2; ++side) {
+            const int body = world.joints[joints[j]].bodies[side];
+            if (body >= 0 && world.bodies.dynamic(body))
+                sides_of[body].push_back(static_cast<int>(2 * j) + side);
+        }
+    }
+    const auto point_at = [&](int s) -> const Vec3& { return world.joints[joints[s / 2]].point[s % 2]; };
+    for (int body : bodies) {
+        const auto& sides = sides_of[body];
+        for (std::size_t a = 0; a < sides.size(); ++a)
+            for (std::size_t b = a + 1; b < sides.size(); ++b)
+                if ((point_at(sides[a]) - point_at(sides[b])).norm() < 1e-9)
+                    root[find(sides[b])] = find(sides[a]);
+    }
+    std::vector<int> number(root.size(), -1);
+    int count = 0;
+    for (std::size_t j = 0; j < joints.size(); ++j) {
+        int& n = number[find(static_cast<int>(2 * j))];
+        if (n < 0) n = count++;
+        layout.point_of_joint.push_back(n);
+    }
+    layout.fixed.assign(count, 0);
+    layout.fixed_joint.assign(count, -1);
+    layout.fixed_side.assign(count, -1);
+    for (std::size_t j = 0; j < joints.size(); ++j)
+        for (int side = 0; side < 2; ++side) {
+            const int body = world.joints[joints[j]].bodies[side];
+            if (body >= 0 && world.bodies.dynamic(body)) continue;
+            const int p = layout.point_of_joint[j];
+            if (layout.fixed[p]) return layout;  // held twice: conditions without unknowns
+            layout.fixed[p] = 1;
+            layout.fixed_joint[p] = joints[j];
+            layout.fixed_side[p] = side;
+        }
+    for (int body : bodies) {
+        std::vector<int> points;
+        std::vector<Vec3> anchors;
+        for (int s : sides_of[body]) {
+            const int p = layout.point_of_joint[s / 2];
+            if (std::find(points.begin(), points.end(), p) != points.end()) continue;
+            points.push_back(p);
+            anchors.push_back(point_at(s));
+        }
+        if (anchors.size() > 4 || !independent(anchors)) return layout;
+        layout.body_points.push_back(points);
+        layout.body_anchors.push_back(anchors);
+    }
+    layout.valid = true;
+    return layout;
+}
+
+NetComponent::NetComponent(const World& world, std::vector<int> component_bodies,
+                           std::vector<int> component_joints, NetLayout layout)
+    : layout_(std::move(layout)), net_(layout_.body_points, layout_.fixed) {
+    bodies = std::move(component_bodies);
+    std::unordered_map<int, int> local;
+    for (std::size_t b = 0; b < bodies.size(); ++b) local[bodies[b]] = static_cast<int>(b);
+    // how many joints each body has at each of its points
+    std::vector<int> joints_at(net_.slots(), 0);
+    const auto slot_of = [&](int body, int point) {
+        const auto found = local.find(body);
+        if (found == local.end()) return -1;
+        for (int k = 0; k < net_.points_of(found->second); ++k)
+            if (layout_.body_points[found->second][k] == point) return net_.slot(found->second, k);
+        return -1;
+    };
+    for (std::size_t j = 0; j < component_joints.size(); ++j)
+        for (int body : world.joints[component_joints[j]].bodies)
+            if (const int s = slot_of(body, layout_.point_of_joint[j]); s >= 0) ++joints_at[s];
+    for (std::size_t j = 0; j < component_joints.size(); ++j) {
+        const Joint& joint = world.joints[component_joints[j]];
+        Link link;
+        link.joint = component_joints[j];
+        link.bodies = joint.bodies;
+        link.point = joint.point;
+        for (int side = 0; side < 2; ++side) {
+            const int s = slot_of(joint.bodies[side], layout_.point_of_joint[j]);
+            if (s < 0 || joints_at[s] != 1) continue;
+            link.slot = s;
+            link.second = side == 1;
+        }
+        links_.push_back(link);
+    }
+    wanted_.resize(net_.slots());
+    force_.resize(net_.slots());
+    position_.resize(layout_.fixed.size());
+}
+
+void NetComponent::solve(BodyField& field) {
+    parallel_for(bodies.size(), kGrain, [&](std::size_t b) {
+        const int body = bodies[b], k = net_.points_of(static_cast<int>(b));
+        const BodyInverse inverse = field.inverse(body);
+        const Mat34 free = field.apply_inverse(body, inverse, field.force(body));
+        const auto& anchors = layout_.body_anchors[b];
+        double* compliance = net_.compliance(static_cast<int>(b));
+        const Mat3& R = field.rotation[body];
+        for (int j = 0; j < k; ++j) {
+            wanted_[net_.slot(static_cast<int>(b), j)] =
+                transform(field.x[body], anchors[j]) + transform(free, anchors[j]);
+            for (int i = 0; i < k; ++i) {
+                const Mat3 S =
+                    field.dense[body] < 0
+                        ? Mat3(R * point_compliance(inverse, anchors[i], anchors[j]) * R.transpose())
+                        : dense_compliance(field.dense_bodies[field.dense[body]], anchors[i], anchors[j]);
+                for (int c = 0; c < 3; ++c)
+                    for (int r = 0; r < 3; ++r) compliance[3 * i + r + (3 * j + c) * 3 * k] = S(r, c);
+            }
+        }
+    });
+    for (const Link& link : links_) {
+        const int p = layout_.point_of_joint[&link - links_.data()];
+        if (!layout_.fixed[p])
+            position_[p] = anchor(field, link.bodies[1], link.point[1]);
+        else if (layout_.fixed_joint[p] == link.joint)
+            position_[p] =
+                anchor(field, link.bodies[layout_.fixed_side[p]], link.point[layout_.fixed_side[p]]);
+    }
+    net_.factor();
+    net_.solve(wanted_, position_, force_);
+    parallel_for(bodies.size(), kGrain, [&](std::size_t b) {
+        const int body = bodies[b];
+        Mat34 force = field.force(body);
+        for (int k = 0; k < net_.points_of(static_cast<int>(b)); ++k) {
+            const Vec3& f = force_[net_.slot(static_cast<int>(b), k)];
+            force.leftCols<3>() -= f * layout_.body_anchors[b][k].transpose();
+            force.col(3) -= f;
+        }
+        field.dq[body] = field.apply_inverse(body, field.inverse(body), force);
+    });
+}
+
+double NetComponent::residual(const BodyField& field) {
+    double worst = 0.0;
+    for (const Link& link : links_)
+        worst = std::max(worst, (anchor(field, link.bodies[0], link.point[0]) -
+                                 anchor(field, link.bodies[1], link.point[1]))
+                                    .cwiseAbs()
+                                    .maxCoeff());
+    return worst;
+}
+
+// A joint's force is that on the side which has no other joint in the point.
+void NetComponent::write_forces(const BodyField&, World& world) const {
+    for (const Link& link : links_) {
+        if (link.slot < 0) continue;
+        Joint& joint = world.joints[link.joint];
+        joint.force = link.second ? Vec3(-force_[link.slot]) : force_[link.slot];
+        joint.torque.setZero();
+    }
+}
+
+}  // namespace tenon::articulated

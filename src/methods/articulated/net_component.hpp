@@ -1,0 +1,44 @@
+// Nets of ball-jointed bodies, solved for the points in which their joints meet.
+#pragma once
+
+#include "methods/articulated/component.hpp"
+#include "solve/net_points.hpp"
+
+namespace tenon::articulated {
+
+// The points of a net: which anchors coincide, and which bodies hold them.
+struct NetLayout {
+    bool valid = false;                           // every body has at most four points in general position
+    std::vector<std::vector<int>> body_points;    // per body of the component
+    std::vector<std::vector<Vec3>> body_anchors;  // rest positions, same layout
+    std::vector<char> fixed;                      // per point
+    std::vector<int> fixed_joint, fixed_side;     // per fixed point: where its position comes from
+    std::vector<int> point_of_joint;              // per joint of the component
+};
+NetLayout find_net(const World& world, const std::vector<int>& bodies, const std::vector<int>& joints);
+
+class NetComponent : public Component {
+  public:
+    NetComponent(const World& world, std::vector<int> component_bodies, std::vector<int> component_joints,
+                 NetLayout layout);
+
+    void solve(BodyField& field) override;
+    double residual(const BodyField& field) override;
+    std::string solver_name() const override { return "points"; }
+    void write_forces(const BodyField& field, World& world) const override;
+
+  private:
+    struct Link {
+        int joint = -1;
+        std::array<int, 2> bodies{-1, -1};
+        std::array<Vec3, 2> point;
+        int slot = -1;        // of the side whose only joint at this point is this one; -1: none such
+        bool second = false;  // that side is the second body
+    };
+    NetLayout layout_;
+    std::vector<Link> links_;
+    solve::NetPoints net_;
+    std::vector<Vec3> wanted_, position_, force_;
+};
+
+}  // namespace tenon::articulated
