@@ -85,9 +85,20 @@ void find_candidates(const Posed& a, const Posed& b, double margin, OverlapScrat
     if (a.surface->tree().empty() || b.surface->tree().empty()) return;
     if (!overlap(widened(a.box, margin), b.box)) return;
     if (method == OverlapMethod::blocks)
-        find_by_blocks(a, b, margin, scratch, out, count);
+        find_by_blocks(a, b, margin, scratch, out, nullptr, count);
     else
         find_in_region(a, b, margin, method == OverlapMethod::region_tree, scratch, out, count);
+}
+
+void find_candidates(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
+                     EdgeTriangles& crossings) {
+    out.clear();
+    crossings.edge_triangle.clear();
+    crossings.triangle_edge.clear();
+    if (a.surface->tree().empty() || b.surface->tree().empty()) return;
+    if (!overlap(widened(a.box, margin), b.box)) return;
+    OverlapStats unused;
+    find_by_blocks(a, b, margin, scratch, out, &crossings, unused);
 }
 
 }  // namespace tenon::geometry

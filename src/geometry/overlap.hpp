@@ -39,6 +39,12 @@ struct Candidates {
     std::size_t size() const;
 };
 
+// Edges of one body and triangles of the other whose boxes come within the margin: what an intersection shows in.
+struct EdgeTriangles {
+    std::vector<ItemPair> edge_triangle;  // edge of a, triangle of b
+    std::vector<ItemPair> triangle_edge;  // triangle of a, edge of b
+};
+
 // Primitives of one body inside a region, with their boxes.
 struct Primitives {
     std::vector<int> id;
@@ -125,5 +131,9 @@ struct OverlapScratch {
 // `out` is cleared first. Every method finds the same pairs, each in an order fixed by the input.
 void find_candidates(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
                      OverlapMethod method = OverlapMethod::blocks, OverlapStats* stats = nullptr);
+
+// The same by blocks, with the pairs of edges and triangles beside the candidates.
+void find_candidates(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
+                     EdgeTriangles& crossings);
 
 }  // namespace tenon::geometry

@@ -99,7 +99,7 @@ void meet(const ListA& a, const ListB& b, double margin, std::vector<ItemPair>& 
 class BlockSearch {
   public:
     BlockSearch(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
-                OverlapStats& stats)
+                EdgeTriangles* crossings, OverlapStats& stats)
         : sa_(*a.surface),
           sb_(*b.surface),
           place_a_(a, margin),
@@ -110,6 +110,7 @@ class BlockSearch {
           store_b_(scratch.blocks_b),
           margin_(margin),
           out_(out),
+          crossings_(crossings),
           stats_(stats),
           loose_(sa_.has_loose_points() || sb_.has_loose_points()) {}
 
@@ -163,6 +164,10 @@ class BlockSearch {
         meet(pa.vertices, pb.triangles, margin_, out_.vertex_triangle, all);
         meet(pa.triangles, pb.vertices, margin_, out_.triangle_vertex, all);
         meet(pa.edges, pb.edges, margin_, out_.edge_edge, all);
+        if (crossings_) {
+            meet(pa.edges, pb.triangles, margin_, crossings_->edge_triangle, all);
+            meet(pa.triangles, pb.edges, margin_, crossings_->triangle_edge, all);
+        }
         if (!loose_) return;
         meet(pa.vertices, pb.edges, margin_, out_.point_edge,
              [&](int v, int e) { return sa_.loose_point(v) && sb_.loose_edge(e); });
@@ -179,6 +184,7 @@ class BlockSearch {
     PickedBlock picked_a_, picked_b_;
     double margin_;
     Candidates& out_;
+    EdgeTriangles* crossings_;
     OverlapStats& stats_;
     bool loose_;
 };
@@ -186,8 +192,8 @@ class BlockSearch {
 }  // namespace
 
 void find_by_blocks(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
-                    OverlapStats& stats) {
-    BlockSearch(a, b, margin, scratch, out, stats).run();
+                    EdgeTriangles* crossings, OverlapStats& stats) {
+    BlockSearch(a, b, margin, scratch, out, crossings, stats).run();
 }
 
 }  // namespace tenon::geometry

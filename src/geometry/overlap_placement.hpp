@@ -106,9 +106,9 @@ struct BlockBoxes {
     }
 };
 
-// Candidates by searching both surfaces' block trees together.
+// Candidates by searching both surfaces' block trees together; edge-triangle pairs where `crossings` is given.
 void find_by_blocks(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
-                    OverlapStats& stats);
+                    EdgeTriangles* crossings, OverlapStats& stats);
 
 // Candidates inside the overlap of the bodies' boxes, through a tree when `tree_when_crowded`.
 void find_in_region(const Posed& a, const Posed& b, double margin, bool tree_when_crowded,
