@@ -23,3 +23,8 @@ foreach(folder ${TEST_FOLDERS})
     TENON_PROGRAM="${CMAKE_BINARY_DIR}/bin/tenon")
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
 endforeach()
+
+# The package as a user meets it: installed, found, linked, run.
+add_test(NAME install.example COMMAND ${CMAKE_SOURCE_DIR}/tests/install_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}
+                                      ${CMAKE_CXX_COMPILER_LAUNCHER})
+set_tests_properties(install.example PROPERTIES TIMEOUT 300)

@@ -6,5 +6,6 @@
 #include "tenon/method.hpp"
 #include "tenon/scene.hpp"
 #include "tenon/scene_io.hpp"
+#include "tenon/shapes.hpp"
 #include "tenon/simulation.hpp"
 #include "tenon/world.hpp"
