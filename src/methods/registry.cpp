@@ -7,11 +7,13 @@ namespace tenon {
 
 MethodInfo affine_method();
 MethodInfo articulated_method();
+MethodInfo impulse_method();
 
 const std::vector<MethodInfo>& all_methods() {
     static const std::vector<MethodInfo> methods = {
         affine_method(),
         articulated_method(),
+        impulse_method(),
     };
     return methods;
 }

@@ -1,0 +1,205 @@
+#include "methods/impulse/decomposition.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Cholesky>
+
+#include "math/parallel.hpp"
+
+namespace tenon::impulse {
+namespace {
+
+// Contact distribution (Eqs. 10-13): non-negative normal impulses that add up to z, the smoothest ones.
+void distribute(BodyBlock& block, const Vec6& z) {
+    block.columns.clear();
+    for (const BlockContact& c : block.contacts) block.columns.push_back(c.n);
+    solve::smoothest_nonnegative(block.columns, z, block.x);
+    for (std::size_t k = 0; k < block.contacts.size(); ++k) block.contacts[k].alpha = block.x[k];
+}
+
+// When every contact can hold still, they do: if one twist stops all slip and separation at once, and impulses
+// inside the cones produce it, it is the one that dissipates most. Round-off apart this is exact, however many
+// contacts share the work.
+bool try_to_stick(BodyBlock& block, const Vec6& before) {
+    Mat6 normal_matrix = Mat6::Zero();
+    Vec6 rhs = Vec6::Zero();
+    for (const BlockContact& c : block.contacts) {
+        if (c.target < 0 || c.bounce > 0) return false;  // not touching yet, or about to bounce
+        Eigen::Matrix<double, 3, 6> J;
+        J << Mat3::Identity(), Mat3::Zero();
+        J(0, 4) = c.r.z();
+        J(0, 5) = -c.r.y();
+        J(1, 3) = -c.r.z();
+        J(1, 5) = c.r.x();
+        J(2, 3) = c.r.y();
+        J(2, 4) = -c.r.x();
+        normal_matrix += J.transpose() * J;
+        rhs += J.transpose() * c.other;
+    }
+    const Eigen::LDLT<Mat6> ldlt(normal_matrix);
+    const Vec6 d = ldlt.vectorD();
+    if (!(d.minCoeff() > 1e-9 * d.maxCoeff())) return false;  // too few points to hold the body
+    const Vec6 still = rhs.isZero(0) ? Vec6(Vec6::Zero()) : Vec6(ldlt.solve(rhs));
+    const double scale = 1e-10 * (1 + still.cwiseAbs().maxCoeff());
+    for (const BlockContact& c : block.contacts)
+        if ((still.head<3>() + still.tail<3>().cross(c.r) - c.other).norm() > scale) return false;
+    for (int k = 0; k < 6; ++k)
+        if (block.S(k, k) == 0) return false;  // held axes: leave them to the general way
+    const Vec6 z = block.S.triangularView<Eigen::Lower>().solve(still - before);
+    block.columns.clear();
+    block.mu.clear();
+    for (const BlockContact& c : block.contacts) {
+        Vec3 t1, t2;
+        make_tangents(c.normal, t1, t2);
+        block.columns.push_back(c.n);
+        block.columns.push_back(block.wrench_change(c, t1));
+        block.columns.push_back(block.wrench_change(c, t2));
+        block.mu.push_back(c.friction);
+    }
+    if (!solve::smoothest_in_cones(block.columns, block.mu, z, block.x)) return false;
+    for (std::size_t k = 0; k < block.contacts.size(); ++k) {
+        BlockContact& c = block.contacts[k];
+        Vec3 t1, t2;
+        make_tangents(c.normal, t1, t2);
+        c.alpha = block.x[3 * k];
+        c.tangential = block.x[3 * k + 1] * t1 + block.x[3 * k + 2] * t2;
+    }
+    block.phi = still;
+    return true;
+}
+
+// Frictional impulses (Eqs. 14-20), contacts in turn with the updated twist: each opposes what slip the others
+// left, within mu alpha, so their sum never turns sliding around.
+void friction(BodyBlock& block) {
+    for (int sweep = 0; sweep < 12; ++sweep) {
+        double largest = 0;
+        for (BlockContact& c : block.contacts) {
+            const double limit = c.friction * c.alpha;
+            if (limit <= 0 && c.tangential.isZero(0)) continue;
+            const Vec3 slip = block.slip(c);
+            const double speed = slip.norm();
+            Vec3 wanted = c.tangential;
+            if (speed > 0) {
+                const Vec3 s = -slip / speed;                                    // Eq. 14, of unit length
+                const double m = 1.0 / block.wrench_change(c, s).squaredNorm();  // Eq. 17
+                wanted += m * speed * s;                                         // Eq. 18
+            }
+            if (wanted.norm() > limit) wanted *= limit / wanted.norm();  // Eq. 19
+            const Vec3 change = wanted - c.tangential;
+            c.tangential = wanted;
+            const Vec6 dphi = block.S * block.wrench_change(c, change);
+            block.phi += dphi;
+            largest = std::max(largest, dphi.norm());
+        }
+        if (largest < 1e-14) break;
+    }
+}
+
+}  // namespace
+
+bool solve_body_by_decomposition(BodyBlock& block) {
+    const Vec6 before = block.phi;
+    if (try_to_stick(block, before)) return true;
+    block.phi = before;
+    for (BlockContact& c : block.contacts) {
+        c.alpha = 0;
+        c.tangential.setZero();
+    }
+    Vec6 z, total = Vec6::Zero();
+    bool feasible = true;
+    // Coupling (Eq. 21): friction may push into a contact; project again and let the new normal impulses carry
+    // friction, until neither changes anything.
+    for (int round = 0; round < 6; ++round) {
+        feasible = block.contact_impulse(z) && feasible;
+        if (round > 0 && z.norm() <= 1e-12 * total.norm()) break;
+        total += z;
+        block.phi += block.S * z;
+        distribute(block, total);
+        friction(block);
+    }
+    feasible = block.contact_impulse(z) && feasible;
+    block.phi += block.S * z;
+    total += z;
+    distribute(block, total);
+    // Restitution. Eq. 22 repeats a share of the normal impulse; contacts here may still have a gap to close, so
+    // the velocity that share would give is asked for instead: the same for one contact that touches.
+    bool bounces = false;
+    for (BlockContact& c : block.contacts)
+        if (c.bounce > 0 && c.alpha > 0) {
+            c.target = c.bounce;
+            bounces = true;
+        }
+    if (bounces) {
+        feasible = block.contact_impulse(z) && feasible;
+        block.phi += block.S * z;
+        distribute(block, total + z);
+    }
+    return feasible;
+}
+
+SolveReport solve_by_decomposition(ContactProblem& problem) {
+    ContactGraph graph;
+    graph.build(problem);
+    const std::size_t bodies = problem.twist.size();
+    std::vector<Twist> after = problem.twist;
+    std::vector<std::array<Vec3, 2>> impulse(problem.contacts.size(), {Vec3::Zero(), Vec3::Zero()});
+    std::vector<char> infeasible(bodies, 0);
+    parallel_ranges(bodies, 64, [&](std::size_t begin, std::size_t end) {
+        BodyBlock block;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (graph.start[i] == graph.start[i + 1]) continue;
+            block.gather(problem, graph, static_cast<int>(i), problem.before);
+            infeasible[i] = !solve_body_by_decomposition(block);
+            after[i].v = block.phi.head<3>();
+            after[i].w = block.phi.tail<3>();
+            for (const BlockContact& c : block.contacts)
+                impulse[c.index][c.is_b] = c.alpha * c.normal + c.tangential;
+        }
+    });
+    problem.twist = after;
+    SolveReport report;
+    report.sweeps = 1;
+    for (char bad : infeasible) report.infeasible += bad;
+    for (std::size_t k = 0; k < problem.contacts.size(); ++k) {
+        ContactPoint& c = problem.contacts[k];
+        const bool ma = problem.mass[c.a].movable, mb = problem.mass[c.b].movable;
+        const Vec3 on_b = mb ? impulse[k][1] : Vec3(-impulse[k][0]),
+                   on_a = ma ? impulse[k][0] : Vec3(-impulse[k][1]);
+        const Vec3 mean = 0.5 * (on_b - on_a);
+        c.impulse = Vec3(c.normal.dot(mean), c.tangent1.dot(mean), c.tangent2.dot(mean));
+    }
+    report.residual = contact_residual(problem);
+    return report;
+}
+
+void solve_single_bodies(ContactProblem& problem, std::vector<char>& done) {
+    ContactGraph graph;
+    graph.build(problem);
+    const std::size_t bodies = problem.twist.size();
+    done.assign(bodies, 0);
+    for (std::size_t i = 0; i < bodies; ++i) done[i] = graph.start[i + 1] > graph.start[i];
+    for (const ContactPoint& c : problem.contacts)
+        if (problem.mass[c.a].movable && problem.mass[c.b].movable) done[c.a] = done[c.b] = 0;
+    parallel_ranges(bodies, 64, [&](std::size_t begin, std::size_t end) {
+        BodyBlock block;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (!done[i]) continue;
+            block.gather(problem, graph, static_cast<int>(i), problem.twist);
+            if (!solve_body_by_decomposition(block)) {  // squeezed by moving walls: leave it to the sweeps
+                done[i] = 0;
+                continue;
+            }
+            problem.twist[i].v = block.phi.head<3>();
+            problem.twist[i].w = block.phi.tail<3>();
+            for (const BlockContact& c : block.contacts) {
+                ContactPoint& point = problem.contacts[c.index];
+                const Vec3 on_b = (c.is_b ? 1.0 : -1.0) * (c.alpha * c.normal + c.tangential);
+                point.impulse =
+                    Vec3(point.normal.dot(on_b), point.tangent1.dot(on_b), point.tangent2.dot(on_b));
+            }
+        }
+    });
+}
+
+}  // namespace tenon::impulse

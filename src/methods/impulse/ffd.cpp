@@ -1,0 +1,120 @@
+#include "methods/impulse/ffd.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "math/parallel.hpp"
+
+namespace tenon::impulse {
+namespace {
+
+constexpr int direction_pairs = 4;  // sampled friction directions per contact, each with its opposite
+
+// Orthonormal basis of what friction can reach: the span of all sampled directions.
+int friction_basis(const std::vector<Vec6>& directions, std::array<Vec6, 6>& basis) {
+    int count = 0;
+    double longest = 0;
+    for (const Vec6& d : directions) longest = std::max(longest, d.norm());
+    for (const Vec6& d : directions) {
+        if (count == 6) break;
+        Vec6 rest = d;
+        for (int pass = 0; pass < 2; ++pass)
+            for (int k = 0; k < count; ++k) rest -= basis[k].dot(rest) * basis[k];
+        if (rest.norm() > 1e-9 * longest) basis[count++] = rest.normalized();
+    }
+    return count;
+}
+
+Vec6 onto(const std::array<Vec6, 6>& basis, int count, const Vec6& v) {
+    Vec6 out = Vec6::Zero();
+    for (int k = 0; k < count; ++k) out += basis[k].dot(v) * basis[k];
+    return out;
+}
+
+}  // namespace
+
+bool solve_body_by_ffd(BodyBlock& block) {
+    Vec6 z;
+    const bool feasible = block.contact_impulse(z);
+    for (BlockContact& c : block.contacts) {
+        // Eq. 7, per unit response so that a single contact gets its exact impulse
+        c.alpha = std::max(0.0, c.n.dot(z)) / c.n.squaredNorm();
+        c.tangential.setZero();
+    }
+    block.phi += block.S * z;
+
+    // Eq. 9: the friction nearest to cancelling the body's own motion, within bounds, never into a contact
+    std::vector<Vec6> directions;
+    std::vector<double> limits;
+    for (const BlockContact& c : block.contacts) {
+        Vec3 t1, t2;
+        make_tangents(c.normal, t1, t2);
+        for (int k = 0; k < direction_pairs; ++k) {
+            const double angle = M_PI * k / direction_pairs;
+            const Vec6 s = block.wrench_change(c, std::cos(angle) * t1 + std::sin(angle) * t2);
+            directions.push_back(s);
+            limits.push_back(c.friction * c.alpha * s.squaredNorm());
+        }
+    }
+    std::array<Vec6, 6> basis;
+    const int rank = friction_basis(directions, basis);
+    block.normals.clear();
+    block.bounds.clear();
+    for (std::size_t k = 0; k < directions.size(); ++k)
+        for (double sign : {1.0, -1.0}) {
+            block.normals.push_back(-sign * directions[k]);  // sign s.f <= limit
+            block.bounds.push_back(-limits[k]);
+        }
+    for (const BlockContact& c : block.contacts) {
+        block.normals.push_back(onto(basis, rank, c.n));
+        block.bounds.push_back(0.0);
+    }
+    // the own twist in these coordinates, by least squares where axes are held
+    Vec6 own = Vec6::Zero();
+    for (int j = 0; j < 6; ++j) {
+        if (block.S(j, j) == 0) continue;
+        double s = block.phi[j];
+        for (int k = 0; k < j; ++k) s -= block.S(j, k) * own[k];
+        own[j] = s / block.S(j, j);
+    }
+    Vec6 f = -onto(basis, rank, own);
+    solve::project_onto_halfspaces<6>(block.normals, block.bounds, f, block.projection, 1e-13);
+    if (block.projection.feasible) block.phi += block.S * f;
+    for (const BlockContact& c : block.contacts)
+        if (c.bounce > 0) block.phi += c.restitution * c.alpha * (block.S * c.n);
+    return feasible;
+}
+
+SolveReport solve_by_ffd(ContactProblem& problem) {
+    ContactGraph graph;
+    graph.build(problem);
+    const std::size_t bodies = problem.twist.size();
+    std::vector<Twist> after = problem.twist;
+    std::vector<std::array<double, 2>> alpha(problem.contacts.size(), {0, 0});
+    std::vector<char> infeasible(bodies, 0);
+    parallel_ranges(bodies, 64, [&](std::size_t begin, std::size_t end) {
+        BodyBlock block;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (graph.start[i] == graph.start[i + 1]) continue;
+            block.gather(problem, graph, static_cast<int>(i), problem.before);
+            infeasible[i] = !solve_body_by_ffd(block);
+            after[i].v = block.phi.head<3>();
+            after[i].w = block.phi.tail<3>();
+            for (const BlockContact& c : block.contacts) alpha[c.index][c.is_b] = c.alpha;
+        }
+    });
+    problem.twist = after;
+    SolveReport report;
+    report.sweeps = 1;
+    for (char bad : infeasible) report.infeasible += bad;
+    for (std::size_t k = 0; k < problem.contacts.size(); ++k) {
+        ContactPoint& c = problem.contacts[k];
+        const bool ma = problem.mass[c.a].movable, mb = problem.mass[c.b].movable;
+        const double sum = alpha[k][0] + alpha[k][1];
+        c.impulse = Vec3(ma && mb ? 0.5 * sum : sum, 0, 0);
+    }
+    report.residual = contact_residual(problem);
+    return report;
+}
+
+}  // namespace tenon::impulse

@@ -1,0 +1,371 @@
+#include "methods/impulse/impulse_method.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/LU>
+
+#include "math/binary_io.hpp"
+#include "math/parallel.hpp"
+#include "methods/impulse/decomposition.hpp"
+#include "methods/impulse/ffd.hpp"
+#include "world/rigid_state.hpp"
+
+namespace tenon::impulse {
+namespace {
+
+constexpr std::size_t grain = 1024;
+
+// Inverse mass and inertia with the axes in `fixed` held: the inverse of the free part, zero elsewhere.
+InverseMass inverse_mass(const Bodies& bodies, int i) {
+    InverseMass m;
+    if (!bodies.dynamic(i)) return m;
+    m.movable = true;
+    const Mat3 R = bodies.q[i].leftCols<3>();
+    const Vec3 moments = bodies.moments_of_inertia(i);
+    const auto& fixed = bodies.fixed[i];
+    for (int k = 0; k < 3; ++k) m.m[k] = fixed[k] ? 0.0 : 1.0 / bodies.mass[i];
+    Mat3 inverse;
+    if (fixed[3] || fixed[4] || fixed[5]) {
+        Mat3 inertia = R * moments.asDiagonal() * R.transpose();
+        for (int k = 0; k < 3; ++k)
+            if (fixed[3 + k]) {
+                inertia.row(k).setZero();
+                inertia.col(k).setZero();
+                inertia(k, k) = 1.0;
+            }
+        inverse = inertia.inverse();
+        for (int k = 0; k < 3; ++k)
+            if (fixed[3 + k]) inverse(k, k) = 0.0;
+    } else {
+        inverse = R * moments.cwiseInverse().asDiagonal() * R.transpose();
+    }
+    m.I = {inverse(0, 0), inverse(0, 1), inverse(0, 2), inverse(1, 1), inverse(1, 2), inverse(2, 2)};
+    return m;
+}
+
+// The constant twist that takes a kinematic body from where it is to where its script has it at the end of the step.
+Twist scripted_twist(const World& world, int i, double dt) {
+    const Mat34& now = world.bodies.q[i];
+    const Mat34 next = scripted_pose(world, i, world.time + dt);
+    Twist t;
+    t.v = (next.col(3) - now.col(3)) / dt;
+    const Mat3 turn = next.leftCols<3>() * now.leftCols<3>().transpose();
+    t.w = world::logarithm_map(Quat(turn)) / dt;
+    return t;
+}
+
+}  // namespace
+
+ImpulseMethod::ImpulseMethod(const World& world, const Params& params)
+    : settings_(read_settings(params)), finder_(world, {.cells = settings_.field_cells, .padding = 3}) {
+    const int count = world.bodies.size();
+    sleeping_.resize(count);
+    smallest_ = 1e300;
+    for (int i = 0; i < count; ++i)
+        if (world.bodies.dynamic(i)) smallest_ = std::min(smallest_, world.shape_of(i).radius);
+    if (smallest_ > 1e299) smallest_ = 1.0;
+    slop_ = settings_.slop > 0 ? settings_.slop : 1e-4 * smallest_;
+}
+
+StepReport ImpulseMethod::step(World& world, double dt) {
+    timer_.reset();
+    StepReport report;
+    SolveReport solved;
+    {
+        const auto timing = timer_.stage("forces");
+        gather_bodies(world, dt);
+        apply_forces(world, dt);
+    }
+    {
+        const auto timing = timer_.stage("collide");
+        find_contacts(world, dt);
+    }
+    {
+        const auto timing = timer_.stage("prepare");
+        build_problem(world, dt);
+    }
+    {
+        const auto timing = timer_.stage("solve");
+        solved = solve_contacts(world);
+    }
+    {
+        const auto timing = timer_.stage("correct");
+        correct_positions();
+    }
+    {
+        const auto timing = timer_.stage("integrate");
+        integrate(world, dt);
+    }
+    {
+        const auto timing = timer_.stage("record");
+        record(world, dt, solved, report);
+    }
+    report.phases = timer_.stages();
+    return report;
+}
+
+void ImpulseMethod::gather_bodies(const World& world, double dt) {
+    const Bodies& bodies = world.bodies;
+    const int count = bodies.size();
+    problem_.dt = dt;
+    problem_.before.resize(count);
+    problem_.mass.resize(count);
+    centers_.resize(count);
+    awake_.resize(count);
+    parallel_for(count, grain, [&](std::size_t k) {
+        const int i = static_cast<int>(k);
+        Twist& t = problem_.before[i];
+        t = Twist{};
+        centers_[i] = bodies.q[i].col(3);
+        if (bodies.type[i] == BodyType::kinematic_body) {
+            t = scripted_twist(world, i, dt);
+        } else if (bodies.dynamic(i)) {
+            const Mat3 W = bodies.rate[i].leftCols<3>() * bodies.q[i].leftCols<3>().transpose();
+            t.v = bodies.rate[i].col(3);
+            t.w = 0.5 * Vec3(W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1));
+        }
+        problem_.mass[i] = inverse_mass(bodies, i);
+        awake_[i] = bodies.type[i] == BodyType::kinematic_body || (bodies.dynamic(i) && !sleeping_.asleep(i));
+    });
+    problem_.twist = problem_.before;
+}
+
+void ImpulseMethod::apply_forces(const World& world, double dt) {
+    const bool outside = !world.forces.empty() || world.wind.drag > 0;
+    if (outside) external_wrenches(world, world.time + dt, wrenches_);
+    const int count = world.bodies.size();
+    // what was given a velocity or a force while asleep wakes, with its group
+    std::vector<char> movable(count), restless(count, 0);
+    for (int i = 0; i < count; ++i) {
+        movable[i] = problem_.mass[i].movable;
+        const Twist& t = problem_.before[i];
+        restless[i] = (t.v.squaredNorm() > 0 || t.w.squaredNorm() > 0) ||
+                      (outside && (!wrenches_[i].force.isZero(0) || !wrenches_[i].torque.isZero(0)));
+    }
+    sleeping_.wake(movable, restless, finder_);
+    for (int i = 0; i < count; ++i) {
+        if (movable[i]) awake_[i] = !sleeping_.asleep(i);
+        if (!movable[i] || !awake_[i]) continue;
+        Twist& t = problem_.twist[i];
+        const InverseMass& m = problem_.mass[i];
+        for (int k = 0; k < 3; ++k)
+            if (m.m[k] > 0) t.v[k] += dt * world.gravity[k];
+        if (outside) {
+            t.v += dt * m.linear(wrenches_[i].force);
+            t.w += dt * m.angular(wrenches_[i].torque);
+        }
+    }
+}
+
+void ImpulseMethod::find_contacts(const World& world, double dt) {
+    finder_.find(world, problem_.twist, awake_, dt);
+    // new contacts may have reached a sleeping group
+    const int count = world.bodies.size();
+    std::vector<char> movable(count), restless(count, 0);
+    for (int i = 0; i < count; ++i) {
+        movable[i] = problem_.mass[i].movable;
+        restless[i] =
+            !movable[i] && (problem_.before[i].v.squaredNorm() > 0 || problem_.before[i].w.squaredNorm() > 0);
+    }
+    sleeping_.wake(movable, restless, finder_);
+    for (int i = 0; i < count; ++i) {
+        if (!movable[i] || awake_[i] == !sleeping_.asleep(i)) continue;
+        awake_[i] = 1;
+        for (int k = 0; k < 3; ++k)
+            if (problem_.mass[i].m[k] > 0) problem_.twist[i].v[k] += dt * world.gravity[k];
+    }
+}
+
+// One contact point per manifold contact with an awake body, from its persistent form.
+void ImpulseMethod::build_problem(const World& world, double dt) {
+    const double threshold =
+        settings_.restitution_threshold > 0 ? settings_.restitution_threshold : 2 * dt * world.gravity.norm();
+    const double touching = 0.1 * slop_;
+    const auto& contacts = finder_.contacts();
+    problem_.contacts.clear();
+    source_.clear();
+    for (const Manifold& m : finder_.manifolds()) {
+        const bool moves_a = problem_.mass[m.a].movable && awake_[m.a],
+                   moves_b = problem_.mass[m.b].movable && awake_[m.b];
+        if (!moves_a && !moves_b) continue;
+        for (int k = m.begin; k < m.begin + m.count; ++k) {
+            const ManifoldContact& from = contacts[k];
+            ContactPoint c;
+            c.a = m.a;
+            c.b = m.b;
+            c.normal = from.normal;
+            make_tangents(c.normal, c.tangent1, c.tangent2);
+            c.ra = from.point - centers_[m.a];
+            c.rb = from.point - centers_[m.b];
+            c.distance = from.distance;
+            c.friction = m.friction;
+            c.restitution = m.restitution;
+            c.target = from.distance > touching ? (touching - from.distance) / dt : 0.0;
+            if (m.restitution > 0) {
+                const double approach = -c.normal.dot(problem_.relative_velocity(c));
+                if (approach > threshold) c.bounce = m.restitution * approach;
+            }
+            if (settings_.warm_start)
+                c.impulse = Vec3(from.normal_impulse, c.tangent1.dot(from.friction_impulse),
+                                 c.tangent2.dot(from.friction_impulse));
+            problem_.contacts.push_back(c);
+            source_.push_back(k);
+        }
+    }
+}
+
+SolveReport ImpulseMethod::solve_contacts(const World& world) {
+    SweepSettings sweep;
+    const double gravity_step = problem_.dt * std::max(world.gravity.norm(), 1e-3);
+    sweep.tolerance = settings_.tolerance > 0 ? settings_.tolerance : 1e-5 * gravity_step;
+    const int contacts = static_cast<int>(problem_.contacts.size());
+    sweep.max_sweeps =
+        settings_.sweeps > 0 ? settings_.sweeps : std::clamp(200000 / std::max(1, contacts), 10, 200);
+    sweep.accelerate = settings_.accelerate;
+    if (world.gravity.norm() > 0) sweep.up = world.gravity.normalized();
+    settled_.clear();
+
+    if (settings_.solver == Solver::ffd ||
+        (settings_.solver == Solver::decomposition && !settings_.third_law)) {
+        const SolveReport report =
+            settings_.solver == Solver::ffd ? solve_by_ffd(problem_) : solve_by_decomposition(problem_);
+        sweeper_.prepare(problem_, centers_, sweep);
+        return report;
+    }
+    if (settings_.solver == Solver::pgs) {
+        sweep.max_sweeps = settings_.iterations;
+        sweep.tolerance = 0;
+        sweep.accelerate = false;
+        sweep.pyramid = true;
+        sweep.graph_order = false;
+    } else {
+        solve_single_bodies(problem_, settled_);
+    }
+    sweeper_.prepare(problem_, centers_, sweep, settled_);
+    SolveReport report = sweeper_.solve(problem_);
+    sweeper_.bounce(problem_, std::max(4, report.sweeps / 2));
+    return report;
+}
+
+void ImpulseMethod::correct_positions() {
+    corrected_ = settings_.correction > 0 && settings_.correction_sweeps > 0 &&
+                 sweeper_.correct(problem_, slop_, settings_.correction, 0.2 * smallest_ / problem_.dt,
+                                  settings_.correction_sweeps, pseudo_);
+}
+
+void ImpulseMethod::integrate(World& world, double dt) {
+    Bodies& bodies = world.bodies;
+    parallel_for(bodies.q.size(), grain / 4, [&](std::size_t k) {
+        const int i = static_cast<int>(k);
+        if (bodies.type[i] == BodyType::kinematic_body) {
+            bodies.q[i] = scripted_pose(world, i, world.time + dt);
+            bodies.rate[i] = scripted_rate(world, i, world.time + dt);
+            return;
+        }
+        if (!problem_.mass[i].movable || !awake_[i]) return;
+        world::RigidState state;
+        state.position = centers_[i];
+        state.rotation = Quat(Mat3(bodies.q[i].leftCols<3>()));
+        state.velocity = problem_.twist[i].v;
+        state.spin = problem_.twist[i].w;
+        const auto& fixed = bodies.fixed[i];
+        const bool held = fixed[3] || fixed[4] || fixed[5];
+        world::advance(state, held ? Vec3(Vec3::Ones()) : bodies.moments_of_inertia(i), dt);
+        if (corrected_) {
+            state.position += dt * pseudo_[i].v;
+            if (!pseudo_[i].w.isZero(0))
+                state.rotation = (world::exponential_map(dt * pseudo_[i].w) * state.rotation).normalized();
+        }
+        world::store(state, bodies, i);
+    });
+}
+
+// Contacts with forces for the run file, impulses for the next warm start, sleepers, and the figures of the step.
+void ImpulseMethod::record(World& world, double dt, const SolveReport& solved, StepReport& report) {
+    auto& persistent = finder_.contacts();
+    world.contacts.clear();
+    for (std::size_t k = 0; k < problem_.contacts.size(); ++k) {
+        const ContactPoint& c = problem_.contacts[k];
+        ManifoldContact& m = persistent[source_[k]];
+        m.normal_impulse = c.impulse[0];
+        m.friction_impulse = c.impulse[1] * c.tangent1 + c.impulse[2] * c.tangent2;
+    }
+    double deepest = 1e300;
+    int count = 0;
+    for (const Manifold& m : finder_.manifolds())
+        for (int k = m.begin; k < m.begin + m.count; ++k) {
+            const ManifoldContact& c = persistent[k];
+            deepest = std::min(deepest, c.distance);
+            ++count;
+            if (c.normal_impulse == 0 && c.distance > 0) continue;
+            Contact out;
+            out.a = m.a;
+            out.b = m.b;
+            out.point = c.point;
+            out.normal = c.normal;
+            out.force = (c.normal_impulse * c.normal + c.friction_impulse) / dt;
+            out.distance = c.distance;
+            world.contacts.push_back(out);
+        }
+    report.contacts = count;
+    report.min_distance = deepest;
+    report.iterations = solved.sweeps;
+    report.solver = settings_.solver == Solver::ffd   ? "ffd"
+                    : settings_.solver == Solver::pgs ? "pgs"
+                    : settings_.third_law             ? "decomposition with third law"
+                                                      : "decomposition";
+
+    // the share of momentum that position correction would carry if it were velocity
+    Vec3 moved = Vec3::Zero();
+    if (corrected_)
+        for (int i = 0; i < world.bodies.size(); ++i)
+            if (problem_.mass[i].movable) moved += world.bodies.mass[i] * pseudo_[i].v;
+    correction_momentum_ += moved;
+
+    if (settings_.sleeping) {
+        std::vector<char> movable(world.bodies.size());
+        std::vector<double> speed(world.bodies.size(), 0.0);
+        for (int i = 0; i < world.bodies.size(); ++i) {
+            movable[i] = problem_.mass[i].movable;
+            speed[i] = problem_.twist[i].v.norm() + finder_.size_of(i) * problem_.twist[i].w.norm();
+        }
+        const double slow =
+            settings_.sleep_speed > 0 ? settings_.sleep_speed : 0.05 * dt * world.gravity.norm();
+        for (int i : sleeping_.settle(movable, speed, slow, dt, settings_.sleep_time, finder_))
+            world.bodies.rate[i].setZero();
+    }
+    report.figures = {{"sweeps", static_cast<double>(solved.sweeps)},
+                      {"contact_residual", solved.residual},
+                      {"penetration", deepest < 0 ? -deepest : 0.0},
+                      {"pairs_tested", static_cast<double>(finder_.pairs_tested())},
+                      {"asleep", static_cast<double>(sleeping_.count())},
+                      {"infeasible_bodies", static_cast<double>(solved.infeasible)},
+                      {"correction_momentum", correction_momentum_.norm()}};
+}
+
+void ImpulseMethod::save(std::ostream& out) const {
+    finder_.save(out);
+    sleeping_.save(out);
+    write_value(out, correction_momentum_);
+}
+
+void ImpulseMethod::load(std::istream& in) {
+    finder_.load(in);
+    sleeping_.load(in);
+    read_value(in, correction_momentum_);
+}
+
+}  // namespace tenon::impulse
+
+namespace tenon {
+
+MethodInfo impulse_method() {
+    return {"impulse", "rigid bodies with contact impulses: thousands of contacts in milliseconds",
+            impulse::parameters(), impulse::supports,
+            [](const World& world, const Params& params) -> std::unique_ptr<Method> {
+                return std::make_unique<impulse::ImpulseMethod>(world, params);
+            }};
+}
+
+}  // namespace tenon

@@ -1,0 +1,68 @@
+#include "methods/impulse/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/LU>
+
+#include "world/rigid_state.hpp"
+
+namespace tenon::impulse {
+
+void make_tangents(const Vec3& n, Vec3& t1, Vec3& t2) {
+    // from the world axis that is farthest from the normal
+    int axis;
+    n.cwiseAbs().minCoeff(&axis);
+    t1 = Vec3::Unit(axis).cross(n).normalized();
+    t2 = n.cross(t1);
+}
+
+Mat3 contact_response(const ContactPoint& c, const InverseMass& a, const InverseMass& b) {
+    Mat3 E;
+    E.col(0) = c.normal;
+    E.col(1) = c.tangent1;
+    E.col(2) = c.tangent2;
+    Mat3 world = Mat3::Zero();
+    auto add = [&](const InverseMass& m, const Vec3& r) {
+        if (!m.movable) return;
+        for (int k = 0; k < 3; ++k) world(k, k) += m.m[k];
+        const Mat3 x = world::skew(r);
+        world.noalias() += x * m.inertia() * x.transpose();
+    };
+    add(a, c.ra);
+    add(b, c.rb);
+    return E.transpose() * world * E;
+}
+
+double contact_residual(const ContactProblem& problem) {
+    double worst = 0;
+    for (const ContactPoint& c : problem.contacts) {
+        const Mat3 K = contact_response(c, problem.mass[c.a], problem.mass[c.b]);
+        const Vec3 dv = problem.relative_velocity(c);
+        const double k = K(0, 0), vn = c.normal.dot(dv) - c.target;
+        if (!(k > 0)) continue;
+        worst = std::max(worst, k * std::abs(c.impulse[0] - std::max(0.0, c.impulse[0] - vn / k)));
+        const double kt = std::max(K(1, 1), K(2, 2)), limit = c.friction * c.impulse[0];
+        const Vec2 now(c.impulse[1], c.impulse[2]);
+        Vec2 next = now - Vec2(c.tangent1.dot(dv), c.tangent2.dot(dv)) / kt;
+        if (next.norm() > limit) next *= limit / next.norm();
+        worst = std::max(worst, kt * (now - next).norm());
+    }
+    return worst;
+}
+
+double kinetic_energy(const ContactProblem& problem) {
+    double energy = 0;
+    for (std::size_t i = 0; i < problem.twist.size(); ++i) {
+        const InverseMass& m = problem.mass[i];
+        if (!m.movable) continue;
+        for (int k = 0; k < 3; ++k)
+            if (m.m[k] > 0) energy += 0.5 * problem.twist[i].v[k] * problem.twist[i].v[k] / m.m[k];
+        const Mat3 inverse = m.inertia();
+        if (inverse.determinant() > 0)
+            energy += 0.5 * problem.twist[i].w.dot(inverse.inverse() * problem.twist[i].w);
+    }
+    return energy;
+}
+
+}  // namespace tenon::impulse

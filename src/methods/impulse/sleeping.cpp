@@ -1,0 +1,90 @@
+#include "methods/impulse/sleeping.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "math/binary_io.hpp"
+
+namespace tenon::impulse {
+
+void Sleeping::resize(int bodies) {
+    asleep_.assign(bodies, 0);
+    quiet_.assign(bodies, 0.0);
+}
+
+int Sleeping::count() const {
+    return static_cast<int>(std::count(asleep_.begin(), asleep_.end(), 1));
+}
+
+int Sleeping::root(int body) {
+    while (parent_[body] != body) body = parent_[body] = parent_[parent_[body]];
+    return body;
+}
+
+// Movable bodies that touch belong together; fixed ones do not join groups.
+void Sleeping::find_groups(const std::vector<char>& movable, const ContactFinder& finder) {
+    parent_.resize(movable.size());
+    std::iota(parent_.begin(), parent_.end(), 0);
+    for (const Manifold& m : finder.manifolds()) {
+        if (m.count == 0 || !movable[m.a] || !movable[m.b]) continue;
+        const int a = root(m.a), b = root(m.b);
+        if (a != b) parent_[std::max(a, b)] = std::min(a, b);
+    }
+}
+
+void Sleeping::wake(const std::vector<char>& movable, const std::vector<char>& restless,
+                    const ContactFinder& finder) {
+    if (std::find(asleep_.begin(), asleep_.end(), 1) == asleep_.end()) return;
+    find_groups(movable, finder);
+    std::vector<char> wakes(movable.size(), 0);
+    for (std::size_t i = 0; i < movable.size(); ++i)
+        if (movable[i] && (!asleep_[i] || restless[i])) wakes[root(static_cast<int>(i))] = 1;
+    for (const Manifold& m : finder.manifolds()) {
+        if (m.count == 0) continue;
+        if (movable[m.a] && !movable[m.b] && restless[m.b]) wakes[root(m.a)] = 1;
+        if (movable[m.b] && !movable[m.a] && restless[m.a]) wakes[root(m.b)] = 1;
+    }
+    for (std::size_t i = 0; i < movable.size(); ++i)
+        if (asleep_[i] && wakes[root(static_cast<int>(i))]) {
+            asleep_[i] = 0;
+            quiet_[i] = 0;
+        }
+}
+
+const std::vector<int>& Sleeping::settle(const std::vector<char>& movable, const std::vector<double>& speed,
+                                         double slow, double dt, double time, const ContactFinder& finder) {
+    fell_asleep_.clear();
+    bool candidate = false;
+    for (std::size_t i = 0; i < movable.size(); ++i) {
+        if (!movable[i] || asleep_[i]) continue;
+        quiet_[i] = speed[i] < slow ? quiet_[i] + dt : 0.0;
+        candidate = candidate || quiet_[i] >= time;
+    }
+    if (!candidate) return fell_asleep_;
+    find_groups(movable, finder);
+    group_ready_.assign(movable.size(), 1);
+    std::vector<char> touching(movable.size(), 0);  // what floats freely does not sleep
+    for (const Manifold& m : finder.manifolds())
+        if (m.count > 0) touching[m.a] = touching[m.b] = 1;
+    for (std::size_t i = 0; i < movable.size(); ++i)
+        if (movable[i] && !asleep_[i] && (quiet_[i] < time || !touching[i]))
+            group_ready_[root(static_cast<int>(i))] = 0;
+    for (std::size_t i = 0; i < movable.size(); ++i)
+        if (movable[i] && !asleep_[i] && group_ready_[root(static_cast<int>(i))]) {
+            asleep_[i] = 1;
+            fell_asleep_.push_back(static_cast<int>(i));
+        }
+    return fell_asleep_;
+}
+
+void Sleeping::save(std::ostream& out) const {
+    write_values(out, asleep_);
+    write_values(out, quiet_);
+}
+
+void Sleeping::load(std::istream& in) {
+    read_values(in, asleep_);
+    read_values(in, quiet_);
+}
+
+}  // namespace tenon::impulse

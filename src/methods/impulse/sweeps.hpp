@@ -1,0 +1,69 @@
+// Equal and opposite impulses: sweeps over contacts in the order of the contact graph, from what is fixed
+// upwards and back. Each contact sees the compliance of both its bodies; friction stays in its cone.
+#pragma once
+
+#include "methods/impulse/problem.hpp"
+
+namespace tenon::impulse {
+
+struct SweepSettings {
+    int max_sweeps = 20;
+    double tolerance = 1e-5;  // m/s
+    bool accelerate = true;   // momentum between sweeps (nonsmooth conjugate gradients)
+    bool pyramid = false;     // friction pyramid instead of the cone
+    bool graph_order = true;  // false: contacts as they were found (plain PGS)
+    Vec3 up = Vec3::UnitY();  // stripes for threads run along it
+};
+
+// A contact prepared for sweeping: all that a sweep touches, in one run of memory.
+struct Row {
+    int a, b;
+    double mu, target;
+    Vec3 n, t1, t2, ra, rb;
+    double inverse_kn;     // 1 / K_nn
+    double k1n, k2n;       // tangential velocity per normal impulse
+    double i11, i12, i22;  // inverse of the tangential 2x2 block
+    Vec3 p;                // impulses
+};
+
+class Sweeper {
+  public:
+    // Orders the contacts and prepares their rows. Contacts of bodies marked in `settled` take no part in
+    // `solve` and `bounce`, only in `correct`.
+    void prepare(const ContactProblem& problem, const std::vector<Vec3>& centers,
+                 const SweepSettings& settings, const std::vector<char>& settled = {});
+
+    // Solves for the contact impulses; twists leave as after contact. Warm-starts from the impulses given.
+    SolveReport solve(ContactProblem& problem);
+
+    // After `solve`: sweeps with bounce velocities where impacts want them.
+    void bounce(ContactProblem& problem, int sweeps);
+
+    // Pseudo-twists that undo penetration deeper than `slop` at `rate` per step, on the rows of the last solve.
+    // They move positions only: no velocity, so no kinetic energy, comes from them. False: nothing to do.
+    bool correct(const ContactProblem& problem, double slop, double rate, double max_speed, int sweeps,
+                 std::vector<Twist>& pseudo);
+
+  private:
+    struct Range {
+        int begin, end;
+    };
+    void plan(const ContactProblem& problem, const std::vector<Vec3>& centers,
+              const std::vector<char>& settled);
+    void find_levels(const ContactProblem& problem);
+    void make_rows(const ContactProblem& problem);
+    template <class Kernel>
+    double sweep(const std::vector<std::vector<Range>>& phases, bool backward, const Kernel& kernel);
+
+    SweepSettings settings_;
+    std::vector<int> order_;                               // row -> contact
+    int active_rows_ = 0;                                  // the rest are settled
+    std::vector<std::vector<Range>> phases_, all_phases_;  // ranges of one phase share no movable body
+    std::vector<Row> rows_;
+    std::vector<Vec3> last_p_, step_p_;  // acceleration
+    std::vector<Twist> last_v_, step_v_;
+    std::vector<double> pseudo_impulse_, pseudo_target_;
+    std::vector<int> level_, queue_, adjacency_start_, adjacency_;
+};
+
+}  // namespace tenon::impulse
