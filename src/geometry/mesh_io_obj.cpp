@@ -47,9 +47,7 @@ class ObjReader {
             read_corners("a point", 1);
             mesh_.points.insert(mesh_.points.end(), corners_.begin(), corners_.end());
         } else if (std::find(std::begin(skipped), std::end(skipped), keyword) == std::end(skipped)) {
-            std::string shown;
-            for (char c : keyword.substr(0, 24)) shown += c > 32 && c < 127 ? c : '?';
-            cursor_.fail(fmt::format("unknown keyword '{}'", shown),
+            cursor_.fail(fmt::format("unknown keyword '{}'", shown(keyword)),
                          "only polygons, lines and points can be read from OBJ; export the mesh as such");
         }
     }

@@ -83,7 +83,7 @@ class HeaderReader {
             } else if (keyword == "property") {
                 read_property();
             } else if (!keyword.empty() && keyword != "comment" && keyword != "obj_info") {
-                fail(fmt::format("unknown keyword '{}'", keyword), "the file may be damaged");
+                fail(fmt::format("unknown keyword '{}'", shown(keyword)), "the file may be damaged");
             }
         }
         if (!format_seen) fail("no 'format' line", "the second line says: format ascii 1.0");
@@ -121,7 +121,7 @@ class HeaderReader {
         else if (name == "binary_big_endian")
             header_.format = Format::big_endian;
         else
-            fail(fmt::format("unknown format '{}'", name),
+            fail(fmt::format("unknown format '{}'", shown(name)),
                  "ascii, binary_little_endian or binary_big_endian");
     }
     void read_element() {
@@ -148,7 +148,8 @@ class HeaderReader {
     }
     Number known_type(std::string_view name) const {
         const std::optional<Number> type = number_type(name);
-        if (!type) fail(fmt::format("unknown number type '{}'", name), "such as float, double, uchar or int");
+        if (!type)
+            fail(fmt::format("unknown number type '{}'", shown(name)), "such as float, double, uchar or int");
         return *type;
     }
 
@@ -266,7 +267,7 @@ class PlyReader {
         const std::size_t most = row == 0 ? 0 : (stream_.bytes_left() + 1) / row;
         if (element.count > most || element.count > std::uint64_t(std::numeric_limits<int>::max()))
             stream_.fail(fmt::format("the head announces {} of '{}', but the file can hold {} at most",
-                                     element.count, element.name, most),
+                                     element.count, shown(element.name), most),
                          "the file may be cut off");
     }
 

@@ -16,14 +16,13 @@ bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-// A word for an error text: short, and without bytes that would upset a terminal.
+}  // namespace
+
 std::string shown(std::string_view word) {
     std::string text;
     for (char c : word.substr(0, 24)) text += c > 32 && c < 127 ? c : '?';
     return word.size() > 24 ? text + "..." : text;
 }
-
-}  // namespace
 
 void fail_at_byte(const std::string& file, std::size_t byte, const std::string& problem,
                   const std::string& cure) {

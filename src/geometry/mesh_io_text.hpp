@@ -22,6 +22,9 @@ Mesh read_off(const std::string& file, std::string_view text);
 [[noreturn]] void fail_at_byte(const std::string& file, std::size_t byte, const std::string& problem,
                                const std::string& cure);
 
+// A word for an error text: short, and without bytes that would upset a terminal.
+std::string shown(std::string_view word);
+
 // Adds a polygon as triangles: a fan where that is right, ears where the polygon is concave.
 void add_polygon(Mesh& mesh, const std::vector<int>& corners);
 
