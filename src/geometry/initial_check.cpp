@@ -142,9 +142,6 @@ class PairCheck {
     bool find_crossing(const Side& a, const Side& b, InitialProblem& problem) {
         problem.kind = InitialProblem::Kind::intersection;
         problem.count = 0;
-        auto sort = [](std::vector<ItemPair>& list) { std::sort(list.begin(), list.end()); };
-        sort(crossings_.edge_triangle);
-        sort(crossings_.triangle_edge);
         for (const ItemPair& pair : crossings_.edge_triangle) {
             const auto e = a.edge(pair.a);
             const auto t = b.triangle(pair.b);
