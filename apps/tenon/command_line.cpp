@@ -79,6 +79,24 @@ void add_check(CLI::App& app, CheckRequest& r, Action& action) {
     verb->callback([&] { action = [&] { return check_verb(r); }; });
 }
 
+void add_verify(CLI::App& app, VerifyRequest& r, Action& action) {
+    CLI::App* verb =
+        add_verb(app, "verify", "check a run exactly and independently: surfaces, motion, joints, momenta",
+                 "tenon verify ball.tenon > verdict.json");
+    verb->add_option("run", r.run, "run file")->required()->type_name("RUN");
+    verb->add_option("-o,--output", r.output, "write the JSON here instead of to standard output")
+        ->type_name("FILE");
+    verb->add_flag("--no-motion", r.no_motion, "look at the frames only, not at the motion between them");
+    verb->add_flag("--strict", r.strict, "fail on motion that could not be proven free of hits, too");
+    verb->add_option("--joint-tolerance", r.joint_tolerance, "largest joint residual")->capture_default_str();
+    verb->add_option("--momentum-tolerance", r.momentum_tolerance, "largest relative error")
+        ->capture_default_str();
+    verb->add_option("--threads", r.threads, "number of threads; 0: all cores")
+        ->check(CLI::NonNegativeNumber);
+    verb->add_flag("--quiet", r.quiet, "print the JSON only");
+    verb->callback([&] { action = [&] { return verify_verb(r); }; });
+}
+
 void add_compare(CLI::App& app, CompareRequest& r, Action& action) {
     CLI::App* verb = add_verb(app, "compare", "one scene with several methods: a table and a page",
                               "tenon compare physical-pendulum --methods affine,articulated -o compare.html");
@@ -152,6 +170,38 @@ void add_render(CLI::App& app, RenderRequest& r, Action& action) {
     });
 }
 
+void add_export(CLI::App& app, ExportRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "export", "a run for Blender, ParaView or game engines",
+                              "tenon export ball.tenon --format gltf -o ball.glb");
+    verb->add_option("run", r.run, "run file")->required()->type_name("RUN");
+    verb->add_option("--format", r.format, "gltf | vtk | obj")->capture_default_str()->type_name("NAME");
+    verb->add_option("-o,--output", r.output, "file or folder; default named after the run")
+        ->type_name("PATH");
+    verb->add_option("--first", r.first, "first frame")->check(CLI::NonNegativeNumber)->type_name("N");
+    verb->add_option("--last", r.last, "last frame; default the end")->type_name("N");
+    verb->add_option("--every", r.every, "every n-th frame")->check(CLI::PositiveNumber)->type_name("N");
+    verb->add_flag("--quiet", r.quiet, "say nothing unless something is wrong");
+    verb->callback([&] { action = [&] { return export_verb(r); }; });
+}
+
+void add_import(CLI::App& app, ImportRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "import", "turn a rigid-ipc JSON scene into a Tenon scene",
+                              "tenon import fixtures/3D/unit-tests/5-cubes.json -o cubes.json");
+    verb->add_option("file", r.file, "rigid-ipc JSON")->required()->type_name("FILE");
+    verb->add_option("-o,--output", r.output, "scene file; default standard output")->type_name("FILE");
+    verb->add_option("--meshes", r.mesh_root,
+                     "folder that mesh paths are relative to; default: found beside the file")
+        ->type_name("FOLDER");
+    verb->callback([&] { action = [&] { return import_verb(r); }; });
+}
+
+void add_schema(CLI::App& app, SchemaRequest& r, Action& action) {
+    CLI::App* verb =
+        add_verb(app, "schema", "print the JSON Schema of scenes", "tenon schema -o scene.schema.json");
+    verb->add_option("-o,--output", r.output, "file; default standard output")->type_name("FILE");
+    verb->callback([&] { action = [&] { return schema_verb(r); }; });
+}
+
 void add_bench(CLI::App& app, BenchRequest& r, Action& action) {
     CLI::App* verb = add_verb(app, "bench", "benchmarks, beside other engines where they are installed",
                               "tenon bench solve --json");
@@ -173,9 +223,13 @@ struct Requests {
     RunRequest run;
     ScenesRequest scenes;
     CheckRequest check;
+    VerifyRequest verify;
     CompareRequest compare;
     PlotRequest plot;
     RenderRequest render;
+    ExportRequest export_;
+    ImportRequest import;
+    SchemaRequest schema;
     BenchRequest bench;
 };
 
@@ -193,9 +247,13 @@ int run_command_line(int argc, char** argv) {
     add_run(app, requests.run, action);
     add_scenes(app, requests.scenes, action);
     add_check(app, requests.check, action);
+    add_verify(app, requests.verify, action);
     add_compare(app, requests.compare, action);
     add_plot(app, requests.plot, action);
     add_render(app, requests.render, action);
+    add_export(app, requests.export_, action);
+    add_import(app, requests.import, action);
+    add_schema(app, requests.schema, action);
     add_bench(app, requests.bench, action);
     try {
         app.parse(argc, argv);

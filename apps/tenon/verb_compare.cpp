@@ -20,6 +20,7 @@
 #include "run/series.hpp"
 #include "tenon/error.hpp"
 #include "tenon/method.hpp"
+#include "verify/verify.hpp"
 
 namespace tenon::app {
 namespace {
@@ -67,6 +68,7 @@ Entry run_method(const CompareRequest& request, const std::string& method, const
     run::RunOptions options;
     options.output = entry.file = folder.file(method + ".tenon");
     options.stop = &stop_on_interrupt();
+    options.count_intersections = verify::count_intersections;
     ProgressBar bar(request.quiet || request.json);
     entry.report = run::run_scene(scene, options, [&](const run::Progress& progress) { bar.show(progress); });
     return entry;

@@ -10,6 +10,7 @@
 #include "run/series.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
+#include "verify/verify.hpp"
 
 namespace tenon::app {
 namespace {
@@ -39,6 +40,7 @@ run::RunOptions options_of(const RunRequest& request, const Scene& scene) {
     options.record_path = request.record == "path";
     options.checkpoint_every = request.checkpoint_every;
     options.stop = &stop_on_interrupt();
+    options.count_intersections = verify::count_intersections;
     if (request.resume)
         options.resume = is_run_file(request.scene.scene) ? request.scene.scene : options.output;
     else if (is_run_file(request.scene.scene) && options.output == request.scene.scene)

@@ -46,6 +46,14 @@ struct CheckRequest {
 };
 int check_verb(const CheckRequest& request);
 
+struct VerifyRequest {
+    std::string run, output;
+    bool no_motion = false, strict = false, quiet = false;
+    double joint_tolerance = 5e-7, momentum_tolerance = 1e-6;
+    int threads = 0;
+};
+int verify_verb(const VerifyRequest& request);
+
 struct CompareRequest {
     SceneRequest scene;
     std::vector<std::string> methods;
@@ -80,6 +88,13 @@ struct RenderRequest {
     bool quiet = false;
 };
 int render_verb(const RenderRequest& request);
+
+struct ExportRequest {
+    std::string run, output, format = "gltf";
+    long first = 0, last = -1, every = 1;
+    bool quiet = false;
+};
+int export_verb(const ExportRequest& request);
 
 struct ImportRequest {
     std::string file, output, mesh_root;
