@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +50,14 @@ std::string folder_of(const std::string& file) {
 
 void remove_with_logs(const std::string& file) {
     for (const char* ending : {"", "-wal", "-shm", "-journal"}) std::remove((file + ending).c_str());
+}
+
+// So that the old file is not replaced by one that a power failure empties.
+void flush_to_disk(const std::string& file) {
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    ::fsync(descriptor);
+    ::close(descriptor);
 }
 
 [[noreturn]] void cannot_write(const std::string& file, const std::string& why) {
@@ -148,8 +157,8 @@ bool finite(const List& values) {
 
 }  // namespace
 
-// A run starts in `file`.partial with a plain journal, because a database in WAL mode cannot be renamed while
-// it is open. The first frame completes it: it is closed, moved into place, and opened again in WAL mode.
+// A run starts in `file`.partial without a log, because a database in WAL mode cannot be renamed while it is
+// open. The first frame completes it: it is closed, moved into place, and opened again in WAL mode.
 struct RunWriter::Impl {
     std::string file;
     std::string partial;  // empty once the first frame is in
@@ -212,7 +221,8 @@ void RunWriter::Impl::create(const Scene& scene, const World& world) {
     database = Database(partial, Database::Mode::create);
     // Large pages read large blobs faster; small runs stay small.
     database.execute(bodies > 2000 ? "PRAGMA page_size=65536" : "PRAGMA page_size=4096");
-    database.execute("PRAGMA journal_mode=DELETE; PRAGMA synchronous=NORMAL");
+    // Until it is moved into place a failed file is thrown away: no journal is needed.
+    database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");
     database.execute(("PRAGMA application_id=" + std::to_string(run_file_application)).c_str());
     database.execute(("PRAGMA user_version=" + std::to_string(run_file_version)).c_str());
     begin();
@@ -245,6 +255,7 @@ void RunWriter::Impl::open_in_place() {
 void RunWriter::Impl::move_into_place() {
     inserts.reset();
     database.close();
+    flush_to_disk(partial);
     for (const char* ending : {"-wal", "-shm", "-journal"}) std::remove((file + ending).c_str());
     if (std::rename(partial.c_str(), file.c_str()) != 0) cannot_write(file, std::strerror(errno));
     partial.clear();

@@ -40,7 +40,7 @@ class MomentumAudit {
     double start_time_ = 0.0, scale_ = 0.0;
     bool started_ = false;
     struct Past {
-        long step = -1;
+        long step = -1000;  // far from any real one
         double time = 0.0;
         std::vector<Vec3> x, v;
     };

@@ -1,0 +1,313 @@
+#include "verify/verify.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "verify/made_run.hpp"
+
+namespace tenon::verify {
+namespace {
+
+using test::has_kind;
+using test::MadeRun;
+using test::scene_from;
+using test::set_motion;
+
+constexpr int slider = 1, arm = 2;
+
+// A block slides 1 mm above a floor; an arm swings on a ball joint.
+MadeRun good_run() {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "name": "made", "gravity": [0, 0, 0], "seconds": 0.2,
+        "bodies": [
+          {"name": "floor", "type": "static", "shape": {"type": "box", "size": [10, 1, 10]}, "position": [0, -0.5, 0]},
+          {"name": "slider", "shape": {"type": "box", "size": [1, 1, 1]}, "position": [-1, 0.501, 0]},
+          {"name": "arm", "shape": {"type": "box", "size": [1, 0.1, 0.1]}, "position": [0.5, 3, 0]}],
+        "joints": [{"name": "pin", "type": "ball", "bodies": ["world", "arm"], "point": [0, 3, 0]}]})");
+    made.pose = [](World& world, double t) {
+        set_motion(world, slider, Vec3(-1 + 2 * t, 0.501, 0), Vec3(2, 0, 0), Vec3::UnitY(), 0, 0);
+        const double rate = 3, angle = rate * t;
+        const Vec3 along(std::cos(angle), std::sin(angle), 0), across(-std::sin(angle), std::cos(angle), 0);
+        set_motion(world, arm, Vec3(0, 3, 0) + 0.5 * along, 0.5 * rate * across, Vec3::UnitZ(), angle, rate);
+    };
+    return made;
+}
+
+// An elastic block rises from a floor.
+MadeRun elastic_run() {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "gravity": [0, 0, 0], "bodies": [
+        {"name": "floor", "type": "static", "shape": {"type": "box", "size": [10, 1, 10]}, "position": [0, -0.5, 0]}],
+        "elastic": [{"name": "pad", "shape": {"type": "box", "size": [1, 1, 1]}, "cell_size": 0.5,
+                     "position": [0, 1, 0]}]})");
+    const std::vector<Vec3> rest = build_world(made.scene).elastic[0].x;
+    made.pose = [rest](World& world, double t) {
+        ElasticBody& body = world.elastic[0];
+        for (std::size_t i = 0; i < rest.size(); ++i) {
+            body.x[i] = rest[i] + t * Vec3(0, 1, 0);
+            body.v[i] = Vec3(0, 1, 0);
+        }
+    };
+    return made;
+}
+
+TEST(Verify, CleanRunIsClean) {
+    const Result result = good_run().verify();
+    EXPECT_TRUE(result.clean()) << result.to_json();
+    EXPECT_TRUE(result.proven());
+    EXPECT_EQ(result.frames, 21);
+    EXPECT_EQ(result.steps_between_min, 1);
+    EXPECT_EQ(result.steps_between_max, 1);
+    EXPECT_LT(result.joint_residual_max, 1e-12);
+    EXPECT_LT(result.momentum_mismatch, 1e-12);
+    EXPECT_LT(result.momentum_drift, 0);  // a joint to the world: not a closed scene
+    const auto json = nlohmann::json::parse(result.to_json());
+    EXPECT_TRUE(json["clean"].get<bool>());
+    EXPECT_TRUE(json["momentum_drift"].is_null());
+    EXPECT_EQ(json["steps_between_frames"]["max"], 1);
+    EXPECT_TRUE(elastic_run().verify().clean());
+}
+
+// The smallest dent that reaches through: the block's lower corners are 1 mm above the floor.
+TEST(Verify, OneVertexPushedThroughTheFloorIsFound) {
+    const auto dented = [](double dent) {
+        MadeRun made = good_run();
+        made.corrupt = [dent](World& world, long step) {
+            if (step == 7) world.bodies.q[slider](1, 1) *= 1.0 + 2 * dent;  // half the height is 0.5 m
+        };
+        return made.verify();
+    };
+    const Result result = dented(0.00101);
+    EXPECT_FALSE(result.clean());
+    ASSERT_TRUE(has_kind(result, "surface"));
+    EXPECT_EQ(result.findings[0].frame, 7);
+    EXPECT_EQ(result.findings[0].a, "floor");
+    EXPECT_EQ(result.findings[0].b, "slider");
+    EXPECT_GE(result.findings[0].triangle_a, 0);
+    EXPECT_EQ(dented(0.00099).intersections, 0);
+}
+
+TEST(Verify, OneElasticVertexPushedThroughIsFound) {
+    MadeRun made = elastic_run();
+    made.corrupt = [](World& world, long step) {
+        if (step != 3) return;
+        std::vector<Vec3>& x = world.elastic[0].x;
+        const auto lower = [](const Vec3& a, const Vec3& b) { return a.y() < b.y(); };
+        std::min_element(x.begin(), x.end(), lower)->y() = -1e-9;
+    };
+    const Result result = made.verify();
+    EXPECT_FALSE(result.clean());
+    EXPECT_TRUE(has_kind(result, "surface"));
+}
+
+// A small block rises beside a thin wall.
+MadeRun wall_run(long every) {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "gravity": [0, 0, 0], "bodies": [
+        {"name": "wall", "type": "static", "shape": {"type": "box", "size": [0.02, 10, 10]}},
+        {"name": "block", "shape": {"type": "box", "size": [0.2, 0.2, 0.2]}, "position": [-0.3, 0, 0]}]})");
+    made.every = every;
+    made.pose = [](World& world, double t) {
+        set_motion(world, 1, Vec3(-0.3, 0.5 * t, 0), Vec3(0, 0.5, 0), Vec3::UnitZ(), 0, 0);
+    };
+    return made;
+}
+
+// In one frame the block stands on the other side.
+TEST(Verify, SwappedFrameThroughAWallIsFound) {
+    for (const long every : {1L, 2L}) {
+        MadeRun made = wall_run(every);
+        EXPECT_TRUE(made.verify().proven());
+        made.corrupt = [](World& world, long step) {
+            if (step == 10) world.bodies.q[1](0, 3) = 0.3;
+        };
+        const Result result = made.verify();
+        EXPECT_FALSE(result.clean());
+        EXPECT_TRUE(has_kind(result, "motion")) << result.to_json();  // not only by its momenta
+        EXPECT_EQ(result.intersections, 2);                           // there and back
+    }
+}
+
+// A bullet passes through a card between two frames, at a speed that fits its positions.
+TEST(Verify, BulletThroughACardIsFound) {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "gravity": [0, 0, 0], "bodies": [
+        {"name": "card", "type": "static", "thickness": 0.001,
+         "vertices": [[0, -1, -1], [0, 1, -1], [0, 1, 1], [0, -1, 1]], "triangles": [[0, 1, 2], [0, 2, 3]]},
+        {"name": "bullet", "shape": {"type": "box", "size": [0.02, 0.02, 0.02]}, "position": [-5.5, 0.3, 0.2]}]})");
+    made.pose = [](World& world, double t) {
+        set_motion(world, 1, Vec3(-5.5 + 100 * t, 0.3, 0.2), Vec3(100, 0, 0), Vec3::UnitZ(), 0, 0);
+    };
+    for (const long every : {1L, 5L}) {
+        made.every = every;
+        const Result result = made.verify();
+        EXPECT_FALSE(result.clean()) << every;
+        EXPECT_TRUE(has_kind(result, "motion"));
+        EXPECT_EQ(result.intersections, 1);
+    }
+}
+
+TEST(Verify, OpenedJointIsFound) {
+    MadeRun made = good_run();
+    made.corrupt = [](World& world, long step) {
+        if (step == 12) world.bodies.q[arm](2, 3) += 1e-6;
+    };
+    const Result result = made.verify();
+    EXPECT_FALSE(result.clean());
+    EXPECT_EQ(result.joints_open, 1);
+    ASSERT_TRUE(has_kind(result, "joint"));
+    EXPECT_NEAR(result.joint_residual_max, 1e-6, 1e-12);
+}
+
+TEST(Verify, ChangedMomentumIsFound) {
+    for (const int column : {3, 1}) {  // velocity of the centre; spin
+        MadeRun made = good_run();
+        made.corrupt = [column](World& world, long step) {
+            if (step == 5) world.bodies.rate[slider](0, column) += 1e-4;
+        };
+        const Result result = made.verify();
+        EXPECT_FALSE(result.clean());
+        EXPECT_TRUE(has_kind(result, "momentum"));
+        EXPECT_EQ(result.intersections, 0);
+    }
+}
+
+// The same in a closed scene whose own records were made after the change: only conservation can tell.
+TEST(Verify, MomentumFromNowhereIsFoundInAClosedScene) {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "gravity": [0, -9.81, 0], "bodies": [
+        {"name": "a", "shape": {"type": "box", "size": [1, 1, 1]}},
+        {"name": "b", "shape": {"type": "box", "size": [1, 1, 1]}, "position": [3, 0, 0]}]})");
+    const auto flight = [](World& world, double t, double kick) {
+        const double fall = -0.5 * 9.81 * t * t, speed = -9.81 * t;
+        set_motion(world, 0, Vec3(t, fall, 0), Vec3(1, speed, 0), Vec3::UnitZ(), 0, 0);
+        set_motion(world, 1, Vec3(3 - t, fall, 0), Vec3(-1 + kick, speed, 0), Vec3::UnitZ(), 0, 0);
+    };
+    made.pose = [&](World& world, double t) { flight(world, t, 0); };
+    const Result good = made.verify();
+    EXPECT_TRUE(good.clean()) << good.to_json();
+    EXPECT_GE(good.momentum_drift, 0);
+    EXPECT_LT(good.momentum_drift, 1e-12);
+    made.pose = [&](World& world, double t) { flight(world, t, t > 0.1 ? 0.01 : 0.0); };
+    EXPECT_FALSE(made.verify().clean());
+}
+
+// A ring turns by more than half a turn between frames about a post that stands in it: the chords of its vertices
+// cut through the post, its true motion does not. A stick turns as fast beside a wall that it just misses.
+TEST(Verify, FastSpinIsNoFalseAlarm) {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "gravity": [0, -9.81, 0], "bodies": [
+        {"name": "post", "type": "static", "shape": {"type": "cylinder", "radius": 0.3, "length": 20}},
+        {"name": "ring", "shape": {"type": "torus", "segments": 24}, "position": [0, 5, 0]},
+        {"name": "stick", "shape": {"type": "box", "size": [2, 0.1, 0.1]}, "position": [4, 5, 0]},
+        {"name": "near", "type": "static", "shape": {"type": "box", "size": [0.2, 20, 4]}, "position": [5.2, 0, 0]}]})");
+    const double spin = 200;
+    made.every = 2;  // 4 rad a frame
+    made.steps = 6;
+    made.pose = [spin](World& world, double t) {
+        const double fall = 5 - 0.5 * 9.81 * t * t, speed = -9.81 * t;
+        set_motion(world, 1, Vec3(0, fall, 0), Vec3(0, speed, 0), Vec3::UnitY(), spin * t, spin);
+        set_motion(world, 2, Vec3(4, fall, 0), Vec3(0, speed, 0), Vec3::UnitZ(), spin * t, spin);
+    };
+    const Result result = made.verify();
+    EXPECT_TRUE(result.clean()) << result.to_json();
+    EXPECT_GT(result.chord_hits, 0);  // the test is worth something
+    EXPECT_EQ(result.unproven, result.chord_hits);
+    EXPECT_EQ(result.steps_between_max, 2);
+}
+
+// With the path, what really happened decides: round the wall or through it.
+TEST(Verify, RecordedPathDecides) {
+    MadeRun made = wall_run(5);
+    made.scene.bodies[0].position = Vec3(0, -5, 0);  // the wall ends at y = 0
+    const Mat34 still = to_matrix({Vec3(0, -5, 0), Quat::Identity()});
+    const auto at = [](double x, double y) { return to_matrix({Vec3(x, y, 0), Quat::Identity()}); };
+    made.steps = 5;
+    made.pose = [](World& world, double t) {
+        set_motion(world, 1, Vec3(t > 0.025 ? 0.3 : -0.3, -1, 0), Vec3::Zero(), Vec3::UnitZ(), 0, 0);
+    };
+    EXPECT_FALSE(made.verify().clean());
+    made.path = [&](long step) -> std::vector<std::vector<Mat34>> {
+        if (step == 1) return {{still, at(-0.3, 0.2)}};
+        if (step == 2) return {{still, at(0.3, 0.2)}};
+        return {{still, at(0.3, -1)}};
+    };
+    const Result round = made.verify();
+    EXPECT_TRUE(round.proven()) << round.to_json();
+    EXPECT_TRUE(round.path_recorded);
+    made.path = [&](long step) -> std::vector<std::vector<Mat34>> {
+        return {{still, at(step < 3 ? -0.3 : 0.3, -1)}};
+    };
+    const Result through = made.verify();
+    EXPECT_FALSE(through.clean());
+    EXPECT_TRUE(has_kind(through, "path"));
+}
+
+// A body that appears inside a closed one crosses nothing in any frame.
+TEST(Verify, ContainmentCannotChange) {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "gravity": [0, 0, 0], "bodies": [
+        {"name": "rock", "type": "static", "shape": {"type": "box", "size": [4, 4, 4]}},
+        {"name": "pebble", "shape": {"type": "box", "size": [0.1, 0.1, 0.1]}, "position": [3, 0, 0]}]})");
+    made.pose = [](World& world, double t) {
+        set_motion(world, 1, Vec3(t > 0.095 ? 0.5 : 3, 0, 0), Vec3::Zero(), Vec3::UnitZ(), 0, 0);
+    };
+    Options options;
+    options.motion = false;
+    const Result result = made.verify(options);
+    EXPECT_FALSE(result.clean());
+    EXPECT_TRUE(has_kind(result, "contained"));
+    made.pose = [](World& world, double) {
+        set_motion(world, 1, Vec3(0.5, 0, 0), Vec3::Zero(), Vec3::UnitZ(), 0, 0);
+    };
+    const Result always = made.verify(options);
+    EXPECT_TRUE(always.clean());
+    EXPECT_EQ(always.contained_at_start, 1);
+}
+
+TEST(Verify, PairsThatMayTouchAreLeftOut) {
+    const auto intersections = [&](const std::string& extra, const std::string& more) {
+        MadeRun made;
+        made.scene = scene_from(R"({"tenon": 1, "gravity": [0, 0, 0], "bodies": [
+            {"name": "a", "shape": {"type": "box", "size": [1, 1, 1]})" +
+                                extra + R"(}, {"name": "b", "shape": {"type": "box", "size": [1, 1, 1]},
+            "position": [0.5, 0.1, 0.2])" +
+                                extra + "}]" + more + "}");
+        made.steps = 1;
+        made.pose = [](World&, double) {};
+        return made.verify().intersections;
+    };
+    EXPECT_GT(intersections("", ""), 0);
+    EXPECT_EQ(intersections(R"(, "group": "g")", ""), 0);
+    EXPECT_EQ(intersections(R"(, "type": "static")", ""), 0);
+    EXPECT_EQ(intersections(R"(, "collides": false)", ""), 0);
+    EXPECT_EQ(intersections("", R"(, "contact": {"ignore": [["a", "b"]]})"), 0);
+    const std::string joint = R"(, "joints": [{"type": "fixed", "bodies": ["a", "b"], "point": [0, 0, 0]}])";
+    EXPECT_EQ(intersections("", joint), 0);
+    EXPECT_GT(intersections("", joint + R"(, "contact": {"jointed_bodies_collide": true})"), 0);
+}
+
+// Two spheres of 10,000 triangles, a micrometre apart.
+TEST(Verify, TenThousandTrianglesAgainstTenThousandTakeUnderASecond) {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "gravity": [0, 0, 0], "bodies": [
+        {"name": "a", "shape": {"type": "icosphere", "radius": 1, "subdivisions": 5}},
+        {"name": "b", "shape": {"type": "icosphere", "radius": 1, "subdivisions": 5}, "position": [2, 0, 0]}]})");
+    const World world = build_world(made.scene);
+    ASSERT_GE(world.shapes[0]->mesh.triangles.size(), 10000u);
+    made.steps = 1;
+    made.pose = [](World& w, double t) {
+        set_motion(w, 1, Vec3(2 + 1e-6 - 1e-5 * t, 0, 0), Vec3(-1e-5, 0, 0), Vec3::UnitX(), 3 * t, 3);
+    };
+    const Result result = made.verify();
+    EXPECT_TRUE(result.clean()) << result.to_json();
+    EXPECT_LT(result.seconds, 1.0);  // two frames and the way between them
+    EXPECT_EQ(count_intersections(world), 0);
+    made.scene.bodies[1].position = Vec3(1.99, 0, 0);
+    EXPECT_EQ(count_intersections(build_world(made.scene)), 1);
+}
+
+}  // namespace
+}  // namespace tenon::verify
