@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 
@@ -279,6 +280,30 @@ TEST(RunFile, RefusesNumbersThatAreNotFinite) {
     const RunReader reader(folder / "a.tenon");
     EXPECT_EQ(reader.frame_count(), 2);
     EXPECT_TRUE(reader.steps()[0].report.figures.empty());  // stored as null
+}
+
+// A stranger's way in: the standard library and NumPy.
+TEST(RunFile, TenLinesOfPythonDrawIt) {
+    if (std::system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0) GTEST_SKIP() << "no NumPy here";
+    TemporaryFolder folder;
+    World world = small_world(3);
+    {
+        RunWriter writer(folder / "a.tenon", Scene(), world);
+        for (world.step = 0; world.step < 4; ++world.step) {
+            world.time = 0.1 * static_cast<double>(world.step);
+            world.bodies.q[1](1, 3) = 2.5 * world.time;
+            writer.add_frame(world);
+        }
+        writer.close();
+    }
+    const std::string script = std::string(TENON_SOURCE_DIR) + "/examples/plot_run.py";
+    const std::string command =
+        "/usr/bin/python3 '" + script + "' '" + (folder / "a.tenon") + "' '" + (folder / "a.svg") + "'";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    std::ifstream in(folder / "a.svg");
+    const std::string svg((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    EXPECT_NE(svg.find("0.75 m"), std::string::npos) << svg;      // the highest point
+    EXPECT_NE(svg.find("760.0,40.0"), std::string::npos) << svg;  // where body 1 ends
 }
 
 TEST(RunFile, ReaderRefusesWhatIsNoRunFile) {
