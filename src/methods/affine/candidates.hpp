@@ -1,0 +1,66 @@
+// Candidate pairs of primitives: everything that could come into contact range while each body stays within its
+// slack of a straight reference motion. Built once per step and reused by all Newton iterations.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "geometry/broad_phase.hpp"
+#include "methods/affine/contact_shape.hpp"
+
+namespace tenon::affine {
+
+enum class PairKind : std::uint8_t {
+    vertex_triangle,   // vertex of a, triangle of b
+    triangle_vertex,
+    edge_edge,
+    vertex_edge,       // point of a, loose edge of b
+    edge_vertex,
+    vertex_vertex,
+};
+
+struct Candidate {
+    int i = 0, j = 0;           // index of the vertex, crease edge or triangle in its shape
+    PairKind kind = PairKind::vertex_triangle;
+    float weight = 1.0f;        // nearly parallel edges count less
+};
+
+struct CandidatePair {
+    int a = 0, b = 0;           // bodies, a < b
+    int begin = 0, end = 0;     // range of candidates
+};
+
+// Reference motion of a body: straight from q0 to q1, plus or minus `slack` in any direction.
+struct Sweep {
+    Mat34 q0, q1;
+    double slack = 0.0;
+    bool moves = true;
+};
+
+// Upper bound on the displacement of any point of the box under the affine map D.
+double displacement_bound(const Mat34& D, const Box3& box);
+
+// How far any point of the body at q can be from the reference motion.
+double deviation_from(const Sweep& sweep, const Mat34& q, const Box3& box);
+
+struct CandidateSet {
+    std::vector<CandidatePair> pairs;
+    std::vector<Candidate> candidates;
+};
+
+class CandidateBuilder {
+  public:
+    void build(const World& world, const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps,
+               double dhat, CandidateSet& out);
+
+  private:
+    struct Scratch;
+    geometry::BroadPhase broad_phase_;
+    std::vector<Box3> boxes_;
+    std::vector<char> moves_;
+    std::vector<double> reach_;
+    std::vector<geometry::ItemPair> body_pairs_;
+    std::vector<std::vector<Candidate>> found_;
+};
+
+}  // namespace tenon::affine
