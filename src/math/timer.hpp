@@ -33,6 +33,15 @@ class StageTimer {
         return Guard(*this, static_cast<int>(stages_.size()) - 1);
     }
     const std::vector<std::pair<std::string, double>>& stages() const { return stages_; }
+    // Adds time measured elsewhere to a stage.
+    void add(const char* name, double milliseconds) {
+        for (auto& stage : stages_)
+            if (stage.first == name) {
+                stage.second += milliseconds;
+                return;
+            }
+        stages_.emplace_back(name, milliseconds);
+    }
     void reset() {
         for (auto& stage : stages_) stage.second = 0.0;
     }

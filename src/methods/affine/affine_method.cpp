@@ -4,14 +4,30 @@
 
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
-#include "math/timer.hpp"
 #include "methods/affine/free_body.hpp"
+#include "methods/affine/newton_system.hpp"
 
 namespace tenon {
 namespace affine {
 namespace {
 
 constexpr std::size_t grain = 256;
+constexpr double scripted_weight = 1e5;   // scripted bodies are pushed to their pose with this many times their inertia
+constexpr int max_rounds = 40;            // of candidates within a step
+
+// The smaller of 1e-3 of the scene and 1/20 of the thinnest solid body.
+double default_dhat(const World& world, double length) {
+    double dhat = 1e-3 * length;
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        if (world.bodies.type[i] == BodyType::static_body || !world.shape_of(i).closed) continue;
+        dhat = std::min(dhat, 0.05 * world.shape_of(i).box.size().minCoeff());
+    }
+    return dhat;
+}
+
+std::uint64_t key_of(const CandidatePair& pair) {
+    return static_cast<std::uint64_t>(pair.a) << 32 | static_cast<std::uint32_t>(pair.b);
+}
 
 Role role_of(const World& world, int i) {
     switch (world.bodies.type[i]) {
@@ -37,30 +53,35 @@ Mat34 external_acceleration(const Vec3& gravity, const Wrench& wrench, const Ine
 
 }  // namespace
 
-AffineMethod::AffineMethod(const World& world, const Settings& settings) : settings_(settings) {
-    history_.resize(world.bodies.q.size());
+AffineMethod::AffineMethod(const World& world, const Settings& settings) : settings_(settings), field_(world) {
+    const std::size_t count = world.bodies.q.size();
+    history_.resize(count);
+    node_.assign(count, -1);
+    solvers_.resize(count);
+    const double length = world.scene_length();
+    scale_.dhat = settings.dhat > 0.0            ? settings.dhat
+                  : world.contact_spec.dhat      ? *world.contact_spec.dhat
+                                                 : default_dhat(world, length);
+    eps_v_ = settings.eps_v > 0.0 ? settings.eps_v : std::min(1e-4 * length, 1e-4);
+    tolerance_ = settings.tolerance > 0.0 ? settings.tolerance : std::min(1e-4 * length, 1e-2);
 }
 
+// Algorithm: one implicit step as the minimisation of an incremental potential (Sec. 4), island by island.
 StepReport AffineMethod::step(World& world, double dt) {
     StepReport report;
-    StageTimer timer;
-    {
-        const auto stage = timer.stage("targets");
-        prepare_bodies(world, dt);
-    }
-    {
-        const auto stage = timer.stage("free flight");
-        solve_free_bodies(report);
-    }
-    {
-        const auto stage = timer.stage("rates");
-        finish(world, dt);
-    }
-    report.phases = timer.stages();
+    timer_.reset();
+    prepare_bodies(world, dt);                    // targets q~ (Eq. 9)
+    solve_free_bodies(report);                    // where everything would go without contact
+    solve_contacts(world, dt, report);            // candidates, islands, Newton with CCD-filtered steps
+    finish(world, dt);                            // rates
+    report_contacts(world, report);
+    report_scripted(world, report);
+    report.phases = timer_.stages();
     return report;
 }
 
 void AffineMethod::prepare_bodies(const World& world, double dt) {
+    const auto stage = timer_.stage("targets");
     const Bodies& all = world.bodies;
     const std::size_t count = all.q.size();
     bodies_.body.resize(count);
@@ -87,6 +108,9 @@ void AffineMethod::prepare_bodies(const World& world, double dt) {
             body.target = body.predicted = body.start;
         } else if (body.role == Role::scripted) {
             body.target = body.predicted = scripted_pose(world, static_cast<int>(i), world.time + dt);
+            body.inertia.mass *= scripted_weight;
+            body.inertia.moments *= scripted_weight;
+            body.rigidity *= scripted_weight;
         } else {
             body.predicted = extrapolate_rigidly(body.start, all.rate[i], body.inertia, dt);
             const Mat34 acceleration = external_acceleration(world.gravity, wrenches_[i], body.inertia,
@@ -101,7 +125,9 @@ void AffineMethod::prepare_bodies(const World& world, double dt) {
 }
 
 void AffineMethod::solve_free_bodies(StepReport& report) {
+    const auto stage = timer_.stage("free flight");
     const std::size_t count = q_.size();
+    free_.resize(count);
     std::vector<FreeSolve> solves(count);
     parallel_for(count, grain, [&](std::size_t i) {
         const BodyStep& body = bodies_.body[i];
@@ -112,9 +138,8 @@ void AffineMethod::solve_free_bodies(StepReport& report) {
             solve = solve_held_body(body.start, body.target, body.inertia, body.rigidity, settings_.rigidity,
                                     bodies_.holds[body.hold].projection);
         else
-            solve =
-                solve_free_body(body.predicted, body.target, body.inertia, body.rigidity, settings_.rigidity);
-        q_[i] = solve.q;
+            solve = solve_free_body(body.predicted, body.target, body.inertia, body.rigidity, settings_.rigidity);
+        free_[i] = solve.q;
     });
     for (std::size_t i = 0; i < count; ++i) {
         report.iterations = std::max(report.iterations, solves[i].iterations);
@@ -122,7 +147,189 @@ void AffineMethod::solve_free_bodies(StepReport& report) {
     }
 }
 
+// Candidates for the free motion plus slack; later rounds start from where the bodies are and allow more.
+void AffineMethod::build_candidates(const World& world, int round) {
+    const auto stage = timer_.stage("candidates");
+    const std::size_t count = q_.size();
+    sweeps_.resize(count);
+    contact_mass_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const BodyStep& body = bodies_.body[i];
+        Sweep& sweep = sweeps_[i];
+        contact_mass_[i] = body.role == Role::still ? 1e300
+                           : body.role == Role::scripted ? 1e3 * world.bodies.mass[i]
+                                                         : world.bodies.mass[i];
+        if (round == 0) {
+            sweep = {body.start, free_[i], 0.0, body.role != Role::still};
+            if (body.role != Role::still)
+                sweep.slack = scale_.dhat +
+                              0.2 * displacement_bound(free_[i] - body.start, field_.local_box(static_cast<int>(i)));
+        } else {
+            sweep.q0 = sweep.q1 = q_[i];
+            if (!finished_[i]) sweep.slack *= 4.0;
+        }
+    }
+    field_.rebuild(world, sweeps_, scale_, contact_mass_);
+    parallel_for(count, 16, [&](std::size_t i) {
+        if (bodies_.body[i].role == Role::still && world.bodies.collides[i])
+            field_.set_trial(static_cast<int>(i), q_[i], q_[i]);
+    });
+}
+
+void AffineMethod::solve_contacts(const World& world, double dt, StepReport& report) {
+    finished_.assign(q_.size(), 0);
+    node_.assign(q_.size(), -1);
+    friction_.clear();
+    iterations_ = solves_ = line_search_steps_ = rounds_ = 0;
+    converged_ = true;
+    std::fill(std::begin(inner_ms_), std::end(inner_ms_), 0.0);
+    scale_.reference_acceleration = settings_.contact_stiffness > 0.0
+                                        ? settings_.contact_stiffness
+                                        : std::max(10.0 * world.gravity.norm(), scale_.dhat / (dt * dt));
+    StepContext context{settings_, bodies_, sweeps_, field_, q_, node_, solvers_};
+    context.dt = dt;
+    context.friction_eps = scale_.friction_eps = eps_v_ * dt;
+    context.tolerance = tolerance_ * dt;
+    context.record_path = static_cast<bool>(path_sink_);
+    bool more = true;
+    for (int round = 0; round < max_rounds && more; ++round) {
+        build_candidates(world, round);
+        more = solve_islands(context, round);
+        ++rounds_;
+    }
+    report.iterations = std::max(report.iterations, iterations_);
+    report.converged = report.converged && converged_ && !more;
+    const char* names[] = {"assemble", "solve", "ccd", "energy"};
+    for (int k = 0; k < 4; ++k) timer_.add(names[k], inner_ms_[k]);
+    report.figures = {{"solves", static_cast<double>(solves_)},
+                      {"line_search", static_cast<double>(line_search_steps_)},
+                      {"candidate_builds", static_cast<double>(rounds_)},
+                      {"candidates", static_cast<double>(field_.candidate_count())}};
+}
+
+// Runs Newton on every island that is not finished. True when some body left the range of the candidates.
+bool AffineMethod::solve_islands(StepContext& context, int round) {
+    const std::vector<Island> islands = find_islands(bodies_, field_);
+    std::vector<char> in_island(q_.size(), 0);
+    for (const Island& island : islands)
+        for (const int body : island.bodies) in_island[body] = 1;
+    if (round == 0)
+        for (std::size_t i = 0; i < q_.size(); ++i)
+            if (!in_island[i]) {
+                q_[i] = free_[i];
+                finished_[i] = 1;
+            }
+    std::vector<IslandResult> results(islands.size());
+    parallel_for(islands.size(), 1, [&](std::size_t k) {
+        const Island& island = islands[k];
+        bool open = false;
+        for (const int body : island.bodies) open = open || !finished_[body];
+        if (!open) {
+            results[k].converged = true;
+            return;
+        }
+        for (const int body : island.bodies) field_.set_pose(body, q_[body]);
+        for (const int pair : island.pairs) {
+            // Friction keeps the normal forces of the step's start.
+            field_.evaluate(pair);
+            if (round == 0)
+                field_.lag_friction(pair);
+            else if (const auto found = friction_.find(key_of(field_.pair(pair))); found != friction_.end())
+                field_.contacts(pair).friction = found->second;
+        }
+        results[k] = solve_island(island, context, round == 0);
+        for (int again = 1; again < settings_.friction_iterations && results[k].converged; ++again) {
+            for (const int pair : island.pairs) field_.lag_friction(pair);
+            const IslandResult more = solve_island(island, context, false);
+            results[k].iterations += more.iterations;
+            results[k].converged = more.converged;
+        }
+    });
+    bool more = false;
+    for (std::size_t k = 0; k < islands.size(); ++k) {
+        const IslandResult& result = results[k];
+        iterations_ = std::max(iterations_, result.iterations);
+        solves_ += result.solves;
+        line_search_steps_ += result.line_search_steps;
+        inner_ms_[0] += result.assemble_ms;
+        inner_ms_[1] += result.solve_ms;
+        inner_ms_[2] += result.ccd_ms;
+        inner_ms_[3] += result.energy_ms;
+        if (!result.converged && !result.out_of_slack) converged_ = false;
+        more = more || result.out_of_slack;
+        for (const int body : islands[k].bodies) finished_[body] = !result.out_of_slack;
+        if (round == 0)
+            for (const int pair : islands[k].pairs)
+                if (!field_.contacts(pair).friction.empty())
+                    friction_[key_of(field_.pair(pair))] = field_.contacts(pair).friction;
+    }
+    emit_path(islands, results);
+    return more;
+}
+
+// Islands move independently of each other: their k-th pieces can be told together.
+void AffineMethod::emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results) {
+    if (!path_sink_) return;
+    std::size_t longest = 1;
+    for (const IslandResult& result : results) longest = std::max(longest, result.path.size());
+    for (std::size_t k = 0; k < longest; ++k) {
+        std::vector<Mat34> poses = q_;
+        for (std::size_t i = 0; i < islands.size(); ++i)
+            if (k < results[i].path.size())
+                for (std::size_t n = 0; n < islands[i].bodies.size(); ++n)
+                    poses[islands[i].bodies[n]] = results[i].path[k][n];
+        path_sink_(poses);
+    }
+}
+
+void AffineMethod::report_contacts(World& world, StepReport& report) {
+    world.contacts.clear();
+    double closest_gap = 1e300;
+    for (int k = 0; k < field_.pair_count(); ++k) {
+        const CandidatePair& pair = field_.pair(k);
+        const PairContacts& contacts = field_.contacts(k);
+        const std::size_t first = world.contacts.size();
+        for (const ContactPoint& p : contacts.points) {
+            Contact contact;
+            contact.a = pair.a;
+            contact.b = pair.b;
+            contact.point = 0.5 * (transform(q_[pair.a], p.local_a) + transform(q_[pair.b], p.local_b));
+            contact.normal = -p.normal;
+            contact.force = -p.force * p.normal;
+            contact.distance = p.distance;
+            report.min_distance = std::min(report.min_distance, p.distance);
+            closest_gap = std::min(closest_gap, p.distance - contacts.range.separation);
+            world.contacts.push_back(contact);
+        }
+        if (contacts.points.empty()) continue;
+        for (const FrictionPoint& f : contacts.friction) {
+            std::size_t nearest = 0;
+            for (std::size_t i = 1; i < contacts.points.size(); ++i)
+                if ((contacts.points[i].local_a - f.local_a).squaredNorm() <
+                    (contacts.points[nearest].local_a - f.local_a).squaredNorm())
+                    nearest = i;
+            world.contacts[first + nearest].force +=
+                friction_force(f, q_[pair.a] - bodies_.body[pair.a].start, q_[pair.b] - bodies_.body[pair.b].start,
+                               scale_.friction_eps);
+        }
+    }
+    report.contacts = static_cast<int>(world.contacts.size());
+    // Bodies closer than a thousandth of the range: the barrier is too soft for this scene.
+    if (closest_gap < 1e-3 * scale_.dhat && scale_.stiffening < 1e4) scale_.stiffening *= 2.0;
+}
+
+void AffineMethod::report_scripted(const World& world, StepReport& report) const {
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        const BodyStep& body = bodies_.body[i];
+        if (body.role != Role::scripted) continue;
+        const double lag = displacement_bound(q_[i] - body.target, field_.local_box(static_cast<int>(i)));
+        if (lag > scale_.dhat)
+            report.warnings.push_back("contact holds up the scripted body '" + world.bodies.name[i] + "'");
+    }
+}
+
 void AffineMethod::finish(World& world, double dt) {
+    const auto stage = timer_.stage("rates");
     Bodies& all = world.bodies;
     const bool damp = settings_.integrator == Integrator::newmark && settings_.stretch_damping > 0.0;
     parallel_for(q_.size(), grain, [&](std::size_t i) {
@@ -153,11 +360,17 @@ void AffineMethod::finish(World& world, double dt) {
 
 void AffineMethod::save(std::ostream& out) const {
     write_value(out, first_step_);
+    write_value(out, scale_);
+    write_value(out, eps_v_);
+    write_value(out, tolerance_);
     write_values(out, history_);
 }
 
 void AffineMethod::load(std::istream& in) {
     read_value(in, first_step_);
+    read_value(in, scale_);
+    read_value(in, eps_v_);
+    read_value(in, tolerance_);
     read_values(in, history_);
 }
 

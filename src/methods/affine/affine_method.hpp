@@ -3,8 +3,12 @@
 
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
+#include "math/timer.hpp"
 #include "methods/affine/bodies.hpp"
+#include "methods/affine/contact_field.hpp"
+#include "methods/affine/island.hpp"
 #include "methods/affine/settings.hpp"
 #include "tenon/method.hpp"
 
@@ -25,16 +29,36 @@ class AffineMethod final : public Method {
   private:
     void prepare_bodies(const World& world, double dt);
     void solve_free_bodies(StepReport& report);
+    void build_candidates(const World& world, int round);
+    void solve_contacts(const World& world, double dt, StepReport& report);
+    bool solve_islands(StepContext& context, int round);
     void finish(World& world, double dt);
+    void report_contacts(World& world, StepReport& report);
+    void report_scripted(const World& world, StepReport& report) const;
+    void emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results);
 
     Settings settings_;
+    ContactScale scale_;
+    ContactField field_;
+    double tolerance_ = 0.0, eps_v_ = 0.0;
     std::vector<BodyHistory> history_;
     bool first_step_ = true;
 
     // Scratch of one step.
     StepBodies bodies_;
+    StageTimer timer_;
     std::vector<Wrench> wrenches_;
-    std::vector<Mat34> q_;  // current iterate
+    std::vector<Mat34> q_;               // current iterate
+    std::vector<Mat34> free_;            // where bodies would go without contact
+    std::vector<Sweep> sweeps_;
+    std::vector<char> finished_;         // bodies whose island has converged
+    std::vector<double> contact_mass_;
+    std::vector<int> node_;
+    std::vector<std::unique_ptr<solve::BlockCholesky>> solvers_;
+    std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;
+    int iterations_ = 0, solves_ = 0, line_search_steps_ = 0, rounds_ = 0;
+    bool converged_ = true;
+    double inner_ms_[4] = {0, 0, 0, 0};
 };
 
 }  // namespace affine

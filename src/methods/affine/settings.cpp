@@ -18,6 +18,14 @@ std::vector<ParamInfo> parameter_list() {
          {"orthogonality", "arap", "neo-hookean"}},
         {"kappa", 1e11, "stiffness of the rigidity energy", 1.0, 1e16, {}, "Pa"},
         {"stretch_damping", 1.0, "newmark only: part of the strain rate removed in each step", 0.0, 1.0},
+        {"dhat", 0.0, "distance at which contact begins; 0: chosen from the scene", 0.0, 1e3, {}, "m"},
+        {"contact_stiffness", 0.0, "acceleration a contact holds at half its range; 0: chosen from the scene", 0.0, 1e12,
+         {}, "m/s^2"},
+        {"eps_v", 0.0, "sliding speed below which friction sticks; 0: chosen from the scene", 0.0, 1e3, {}, "m/s"},
+        {"tolerance", 0.0, "speed below which a Newton step counts as nothing; 0: chosen from the scene", 0.0, 1e3, {},
+         "m/s"},
+        {"max_iterations", 200.0, "Newton iterations before a step counts as unconverged", 1.0, 1e6},
+        {"friction_iterations", 1.0, "how often friction's normal forces are renewed within a step", 1.0, 100.0},
     };
 }
 
@@ -27,6 +35,12 @@ Settings read_settings(const Params& params) {
     settings.rigidity = rigidity_model(params.text("energy"));
     settings.kappa = params.number("kappa");
     settings.stretch_damping = params.number("stretch_damping");
+    settings.dhat = params.number("dhat");
+    settings.contact_stiffness = params.number("contact_stiffness");
+    settings.eps_v = params.number("eps_v");
+    settings.tolerance = params.number("tolerance");
+    settings.max_iterations = params.integer("max_iterations");
+    settings.friction_iterations = params.integer("friction_iterations");
     return settings;
 }
 

@@ -1,0 +1,217 @@
+#include "methods/affine/contact_field.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "geometry/ccd.hpp"
+#include "geometry/distance.hpp"
+#include "math/parallel.hpp"
+
+namespace tenon::affine {
+namespace {
+
+// Vertex numbers of a candidate: the first `split` belong to body `first` (0: a, 1: b), the rest to the other.
+struct Corners {
+    int vertex[4] = {0, 0, 0, 0};
+    int count = 4, split = 1;
+    bool a_first = true;
+};
+
+Corners corners_of(const Candidate& c, const ContactShape& a, const ContactShape& b) {
+    switch (c.kind) {
+        case PairKind::vertex_triangle: {
+            const Triangle& t = b.shape->mesh.triangles[c.j];
+            return {{c.i, t[0], t[1], t[2]}, 4, 1, true};
+        }
+        case PairKind::triangle_vertex: {
+            const Triangle& t = a.shape->mesh.triangles[c.i];
+            return {{c.j, t[0], t[1], t[2]}, 4, 1, false};
+        }
+        case PairKind::edge_edge:
+            return {{a.edges[c.i][0], a.edges[c.i][1], b.edges[c.j][0], b.edges[c.j][1]}, 4, 2, true};
+        case PairKind::vertex_edge: return {{c.i, b.loose_edges[c.j][0], b.loose_edges[c.j][1], 0}, 3, 1, true};
+        case PairKind::edge_vertex: return {{c.j, a.loose_edges[c.i][0], a.loose_edges[c.i][1], 0}, 3, 1, false};
+        default: return {{c.i, c.j, 0, 0}, 2, 1, true};
+    }
+}
+
+geometry::Closest closest_of(const Candidate& c, const Vec3* x[4]) {
+    switch (c.kind) {
+        case PairKind::vertex_triangle:
+        case PairKind::triangle_vertex: return geometry::closest_point_triangle(*x[0], *x[1], *x[2], *x[3]);
+        case PairKind::edge_edge: return geometry::closest_edge_edge(*x[0], *x[1], *x[2], *x[3]);
+        case PairKind::vertex_edge:
+        case PairKind::edge_vertex: return geometry::closest_point_edge(*x[0], *x[1], *x[2]);
+        default: return geometry::closest_point_point(*x[0], *x[1]);
+    }
+}
+
+double ccd_of(const Candidate& c, const std::array<Vec3, 4>& s, const std::array<Vec3, 4>& e,
+              const geometry::CcdOptions& options) {
+    switch (c.kind) {
+        case PairKind::vertex_triangle:
+        case PairKind::triangle_vertex: return geometry::ccd_point_triangle(s, e, options);
+        case PairKind::edge_edge: return geometry::ccd_edge_edge(s, e, options);
+        case PairKind::vertex_edge:
+        case PairKind::edge_vertex:
+            return geometry::ccd_point_edge({s[0], s[1], s[2]}, {e[0], e[1], e[2]}, options);
+        default: return geometry::ccd_point_point({s[0], s[1]}, {e[0], e[1]}, options);
+    }
+}
+
+// Distance of the two sides' boxes: a lower bound that costs no division.
+double box_gap_squared(const Corners& c, const Vec3* x[4]) {
+    Vec3 lo = *x[0], hi = *x[0];
+    for (int k = 1; k < c.split; ++k) {
+        lo = lo.cwiseMin(*x[k]);
+        hi = hi.cwiseMax(*x[k]);
+    }
+    Vec3 other_lo = *x[c.split], other_hi = *x[c.split];
+    for (int k = c.split + 1; k < c.count; ++k) {
+        other_lo = other_lo.cwiseMin(*x[k]);
+        other_hi = other_hi.cwiseMax(*x[k]);
+    }
+    const Vec3 gap = (lo - other_hi).cwiseMax(other_lo - hi).cwiseMax(0.0);
+    return gap.squaredNorm();
+}
+
+float rounded_down(double distance) { return static_cast<float>(distance * (1.0 - 1e-6)); }
+
+ContactPoint contact_point(const Corners& c, const geometry::Closest& closest, const Mesh& a, const Mesh& b,
+                           const RadialBarrier& radial, double weight) {
+    ContactPoint point;
+    Vec3 first = Vec3::Zero(), second = Vec3::Zero();
+    const Mesh& first_mesh = c.a_first ? a : b;
+    const Mesh& second_mesh = c.a_first ? b : a;
+    for (int k = 0; k < c.split; ++k) first += closest.weight[k] * first_mesh.vertices[c.vertex[k]];
+    for (int k = c.split; k < c.count; ++k) second -= closest.weight[k] * second_mesh.vertices[c.vertex[k]];
+    point.distance = std::sqrt(closest.squared);
+    point.normal = closest.difference / point.distance;
+    if (!c.a_first) point.normal = -point.normal;
+    point.local_a = c.a_first ? first : second;
+    point.local_b = c.a_first ? second : first;
+    point.force = weight * radial.force;
+    point.stiffness = weight * radial.stiffness;
+    return point;
+}
+
+}  // namespace
+
+ContactField::ContactField(const World& world) {
+    for (const auto& shape : world.shapes) shape_table_.push_back(contact_shape(*shape));
+    const std::size_t count = world.bodies.q.size();
+    points_.resize(count);
+    body_shapes_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) points_[i].shape = body_shapes_[i] = &shape_table_[world.bodies.shape[i]];
+}
+
+void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
+                           const std::vector<double>& contact_mass) {
+    builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
+    gaps_.assign(set_.candidates.size(), 0.0f);
+    if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
+    for (std::size_t k = 0; k < set_.pairs.size(); ++k) {
+        const auto [a, b, begin, end] = set_.pairs[k];
+        PairContacts& pair = contacts_[k];
+        pair.points.clear();
+        pair.friction.clear();
+        pair.range = {scale.dhat, world.bodies.min_separation[a] + world.bodies.min_separation[b]};
+        pair.mu = world.pair_friction(a, b);
+        const double mass = 1.0 / (1.0 / contact_mass[a] + 1.0 / contact_mass[b]);
+        pair.strength = strength_for_force(mass * scale.reference_acceleration, scale.dhat) * scale.stiffening;
+        pair.energy = 0.0;
+        pair.closest = 1e300;
+    }
+}
+
+void ContactField::set_pose(int body, const Mat34& q) {
+    BodyPoints& points = points_[body];
+    if (points.q == q) return;
+    points.q = q;
+    const auto& rest = points.shape->shape->mesh.vertices;
+    points.x.resize(rest.size());
+    for (std::size_t i = 0; i < rest.size(); ++i) points.x[i] = transform(q, rest[i]);
+}
+
+void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
+    set_pose(body, q_from);
+    BodyPoints& points = points_[body];
+    const Mat34 D = q_to - q_from;
+    const auto& rest = points.shape->shape->mesh.vertices;
+    points.step.resize(rest.size());
+    for (std::size_t i = 0; i < rest.size(); ++i) points.step[i] = transform(D, rest[i]);
+}
+
+void ContactField::evaluate(int k) {
+    const CandidatePair& bodies = set_.pairs[k];
+    PairContacts& pair = contacts_[k];
+    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
+    const double reach = pair.range.reach_squared();
+    pair.points.clear();
+    pair.energy = 0.0;
+    double closest_squared = 1e300;
+    for (int i = bodies.begin; i < bodies.end; ++i) {
+        const Candidate& candidate = set_.candidates[i];
+        const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
+        const Vec3* x[4];
+        for (int n = 0; n < c.count; ++n)
+            x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
+        const double gap = box_gap_squared(c, x);
+        if (gap >= reach) {
+            gaps_[i] = rounded_down(std::sqrt(gap));
+            closest_squared = std::min(closest_squared, gap);
+            continue;
+        }
+        const geometry::Closest closest = closest_of(candidate, x);
+        gaps_[i] = rounded_down(std::sqrt(closest.squared));
+        closest_squared = std::min(closest_squared, closest.squared);
+        if (closest.squared >= reach) continue;
+        if (closest.squared <= pair.range.separation_squared()) {
+            pair.energy = 1e300;   // no barrier beyond the separation: such a pose is never accepted
+            continue;
+        }
+        const RadialBarrier radial = radial_barrier(closest.squared, pair.range, pair.strength);
+        pair.points.push_back(
+            contact_point(c, closest, pa.shape->shape->mesh, pb.shape->shape->mesh, radial, candidate.weight));
+        pair.energy += candidate.weight * radial.energy;
+    }
+    pair.closest = std::sqrt(closest_squared);
+}
+
+void ContactField::lag_friction(int k) {
+    PairContacts& pair = contacts_[k];
+    pair.friction.clear();
+    if (pair.mu <= 0.0) return;
+    for (const ContactPoint& p : pair.points)
+        pair.friction.push_back({p.local_a, p.local_b, p.normal, pair.mu * p.force});
+}
+
+double ContactField::safe_step(int k, double t_max, double keep) const {
+    const CandidatePair& bodies = set_.pairs[k];
+    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
+    geometry::CcdOptions options;
+    options.min_separation = contacts_[k].range.separation;
+    options.keep = keep;
+    options.t_max = t_max;
+    for (int i = bodies.begin; i < bodies.end && options.t_max > 0.0; ++i) {
+        const Candidate& candidate = set_.candidates[i];
+        const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
+        std::array<Vec3, 4> start, step;
+        for (int n = 0; n < c.count; ++n) {
+            const BodyPoints& side = (n < c.split) == c.a_first ? pa : pb;
+            start[n] = side.x[c.vertex[n]];
+            step[n] = side.step[c.vertex[n]];
+        }
+        // The gap cannot close faster than the fastest pair of vertices approaches.
+        double fastest = 0.0;
+        for (int n = 0; n < c.split; ++n)
+            for (int m = c.split; m < c.count; ++m) fastest = std::max(fastest, (step[n] - step[m]).squaredNorm());
+        const double room = (1.0 - keep) * (gaps_[i] - options.min_separation);
+        if (room > 0.0 && fastest * options.t_max * options.t_max < room * room) continue;
+        for (int n = 0; n < c.count; ++n) step[n] += start[n];
+        options.t_max = std::min(options.t_max, ccd_of(candidate, start, step, options));
+    }
+    return options.t_max;
+}
+
+}  // namespace tenon::affine

@@ -1,0 +1,309 @@
+#include "methods/affine/island.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <Eigen/LU>
+
+#include "math/parallel.hpp"
+#include "math/timer.hpp"
+#include "methods/affine/newton_system.hpp"
+
+namespace tenon::affine {
+namespace {
+
+constexpr std::size_t pair_grain = 16;
+
+class UnionFind {
+  public:
+    explicit UnionFind(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }
+    int root(int i) {
+        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+        return i;
+    }
+    void join(int i, int j) {
+        i = root(i);
+        j = root(j);
+        parent_[std::max(i, j)] = std::min(i, j);
+    }
+
+  private:
+    std::vector<int> parent_;
+};
+
+void evaluate_pairs(const Island& island, StepContext& context, const std::vector<Mat34>& poses) {
+    parallel_for(island.bodies.size(), pair_grain,
+                 [&](std::size_t n) { context.field.set_pose(island.bodies[n], poses[n]); });
+    parallel_for(island.pairs.size(), pair_grain, [&](std::size_t k) { context.field.evaluate(island.pairs[k]); });
+}
+
+// E(q): inertia, rigidity, barrier and friction, from poses and the contacts evaluated there.
+double energy_at(const Island& island, const StepContext& context, const std::vector<Mat34>& poses) {
+    const auto& bodies = context.bodies.body;
+    const auto pose_of = [&](int body) -> const Mat34& {
+        return context.node[body] >= 0 ? poses[context.node[body]] : context.q[body];
+    };
+    double energy = parallel_sum(island.bodies.size(), 64, 0.0, [&](std::size_t n) {
+        return body_energy(bodies[island.bodies[n]], poses[n], context.settings.rigidity);
+    });
+    energy += context.bodies.potential_scale * parallel_sum(island.pairs.size(), 64, 0.0, [&](std::size_t k) {
+                  const CandidatePair& pair = context.field.pair(island.pairs[k]);
+                  const PairContacts& contacts = context.field.contacts(island.pairs[k]);
+                  return contacts.energy + friction_energy(contacts, pose_of(pair.a), pose_of(pair.b),
+                                                           bodies[pair.a].start, bodies[pair.b].start,
+                                                           context.friction_eps);
+              });
+    return energy;
+}
+
+// Largest fraction of the straight move from the present poses to `to` that keeps every gap open.
+double safe_fraction(const Island& island, StepContext& context, const std::vector<Mat34>& from,
+                     const std::vector<Mat34>& to, double keep) {
+    parallel_for(island.bodies.size(), pair_grain,
+                 [&](std::size_t n) { context.field.set_trial(island.bodies[n], from[n], to[n]); });
+    std::vector<double> fraction(island.pairs.size(), 1.0);
+    parallel_for(island.pairs.size(), pair_grain,
+                 [&](std::size_t k) { fraction[k] = context.field.safe_step(island.pairs[k], 1.0, keep); });
+    double smallest = 1.0;
+    for (const double f : fraction) smallest = std::min(smallest, f);
+    return smallest;
+}
+
+class IslandNewton {
+  public:
+    IslandNewton(const Island& island, StepContext& context) : island_(island), context_(context) {
+        const std::size_t count = island.bodies.size();
+        poses_.resize(count);
+        trial_.resize(count);
+        for (std::size_t n = 0; n < count; ++n) {
+            poses_[n] = context.q[island.bodies[n]];
+            context.node[island.bodies[n]] = static_cast<int>(n);
+        }
+        affine_ = island.held;
+    }
+
+    IslandResult run(bool fresh) {
+        {
+            Clock clock(result_.energy_ms);
+            evaluate_pairs(island_, context_, poses_);
+            energy_ = energy_at(island_, context_, poses_);
+        }
+        if (fresh) start_from_prediction();
+        const int limit = context_.settings.max_iterations;
+        while (result_.iterations < limit && !result_.converged && !result_.out_of_slack) {
+            ++result_.iterations;
+            find_direction();
+            take_step();
+        }
+        return std::move(result_);
+    }
+
+  private:
+    struct Clock {
+        explicit Clock(double& sum_) : sum(sum_), start(StageTimer::Clock::now()) {}
+        ~Clock() { sum += StageTimer::elapsed_ms(start); }
+        double& sum;
+        StageTimer::Clock::time_point start;
+    };
+
+    void find_direction() {
+        auto& solver = context_.solvers[island_.bodies[0]];
+        if (!solver) solver = std::make_unique<solve::BlockCholesky>();
+        if (!affine_) {
+            direction_with(rigid_system_, *solver);
+            // Contacts as stiff as the body itself: strain and motion must be solved together.
+            if (direction_.softness > 0.2) affine_ = true;
+        }
+        if (affine_) direction_with(affine_system_, *solver);
+    }
+
+    template <int Dof>
+    void direction_with(NewtonSystem<Dof>& system, solve::BlockCholesky& solver) {
+        {
+            Clock clock(result_.assemble_ms);
+            system.assemble(island_, context_);
+        }
+        Clock clock(result_.solve_ms);
+        system.solve(island_, context_, solver, direction_);
+        ++result_.solves;
+    }
+
+    void move_trial(double t) {
+        for (std::size_t n = 0; n < poses_.size(); ++n) {
+            trial_[n] = move_along(poses_[n], direction_, static_cast<int>(n), t);
+            const BodyStep& body = context_.bodies.body[island_.bodies[n]];
+            if (body.hold < 0) continue;
+            const Mat34 moved = trial_[n] - poses_[n];
+            const Vec12 held = context_.bodies.holds[body.hold].projection * Eigen::Map<const Vec12>(moved.data());
+            trial_[n] = poses_[n] + Eigen::Map<const Mat34>(held.data());
+        }
+    }
+
+    const Box3& box(std::size_t n) const { return context_.field.local_box(island_.bodies[n]); }
+
+    // Motion of the fastest point over the whole Newton step.
+    double largest_motion() const {
+        double largest = 0.0;
+        for (std::size_t n = 0; n < poses_.size(); ++n)
+            largest = std::max(largest, displacement_bound(direction_.step[n], box(n)));
+        return largest;
+    }
+
+    bool within_slack() const {
+        for (std::size_t n = 0; n < poses_.size(); ++n) {
+            const Sweep& sweep = context_.sweeps[island_.bodies[n]];
+            if (deviation_from(sweep, trial_[n], box(n)) > sweep.slack) return false;
+        }
+        return true;
+    }
+
+    bool right_handed() const {
+        for (const Mat34& q : trial_)
+            if (q.leftCols<3>().determinant() <= 0.0) return false;
+        return true;
+    }
+
+    // Shortens t until the straight way to the trial poses is free.
+    double filter(double t) {
+        Clock clock(result_.ccd_ms);
+        double keep = 0.1;
+        for (int attempt = 0; attempt < 60; ++attempt) {
+            move_trial(t);
+            if (!right_handed()) {
+                t *= 0.5;
+                continue;
+            }
+            const double fraction = safe_fraction(island_, context_, poses_, trial_, keep);
+            if (fraction >= 1.0) return t;
+            t *= std::min(0.98, fraction);
+            keep *= 0.7;   // the shorter chord differs a little: ask a little less of it
+        }
+        return 0.0;
+    }
+
+    void take_step() {
+        const bool small = largest_motion() <= context_.tolerance;
+        double t = 1.0;
+        move_trial(t);
+        while (!within_slack()) {
+            t *= 0.5;
+            if (t < 0.05) break;
+            move_trial(t);
+        }
+        if (t < 1.0) result_.out_of_slack = true;
+        if (t < 0.05) return;
+        t = filter(t);
+        const double noise = 1e-12 * std::abs(energy_);
+        for (; t > 1e-9; t = filter(0.5 * t)) {
+            ++result_.line_search_steps;
+            double trial_energy;
+            {
+                Clock clock(result_.energy_ms);
+                evaluate_pairs(island_, context_, trial_);
+                trial_energy = energy_at(island_, context_, trial_);
+            }
+            if (trial_energy <= energy_ + noise + 1e-4 * t * direction_.slope || (small && t < 0.3)) {
+                accept(trial_energy);
+                result_.converged = small && !result_.out_of_slack;
+                return;
+            }
+            if (small && std::abs(trial_energy - energy_) < 1e-9 * std::abs(energy_)) break;
+        }
+        // No decrease to be had: either at the bottom, to round-off, or stuck.
+        evaluate_pairs(island_, context_, poses_);
+        result_.converged = small;
+        result_.out_of_slack = false;
+        if (!small) result_.iterations = context_.settings.max_iterations;
+    }
+
+    void accept(double energy) {
+        energy_ = energy;
+        poses_ = trial_;
+        for (std::size_t n = 0; n < poses_.size(); ++n) context_.q[island_.bodies[n]] = poses_[n];
+        if (context_.record_path) result_.path.push_back(poses_);
+    }
+
+    // Bodies that keep their velocity are there already; where that would cost energy, stay.
+    void start_from_prediction() {
+        for (std::size_t n = 0; n < poses_.size(); ++n) {
+            const BodyStep& body = context_.bodies.body[island_.bodies[n]];
+            trial_[n] = body.hold >= 0 ? poses_[n] : body.predicted;
+        }
+        const std::vector<Mat34> goal = trial_;
+        double t = 1.0;
+        for (int attempt = 0; attempt < 4; ++attempt) {
+            for (std::size_t n = 0; n < poses_.size(); ++n) trial_[n] = poses_[n] + t * (goal[n] - poses_[n]);
+            if (!within_slack() || !right_handed()) {
+                t *= 0.5;
+                continue;
+            }
+            {
+                Clock clock(result_.ccd_ms);
+                const double fraction = safe_fraction(island_, context_, poses_, trial_, 0.2);
+                if (fraction < 1.0) {
+                    t *= 0.9 * fraction;
+                    for (std::size_t n = 0; n < poses_.size(); ++n) trial_[n] = poses_[n] + t * (goal[n] - poses_[n]);
+                }
+            }
+            Clock clock(result_.energy_ms);
+            evaluate_pairs(island_, context_, trial_);
+            const double trial_energy = energy_at(island_, context_, trial_);
+            if (trial_energy < energy_) {
+                accept(trial_energy);
+                return;
+            }
+            t *= 0.3;
+        }
+        evaluate_pairs(island_, context_, poses_);
+    }
+
+    const Island& island_;
+    StepContext& context_;
+    IslandResult result_;
+    NewtonSystem<6> rigid_system_;
+    NewtonSystem<12> affine_system_;
+    Direction direction_;
+    std::vector<Mat34> poses_, trial_;
+    double energy_ = 0.0;
+    bool affine_ = false;
+};
+
+}  // namespace
+
+std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field) {
+    const std::size_t count = bodies.body.size();
+    const auto moves = [&](int i) { return bodies.body[i].role != Role::still; };
+    UnionFind sets(count);
+    std::vector<char> touched(count, 0);
+    for (int k = 0; k < field.pair_count(); ++k) {
+        const CandidatePair& pair = field.pair(k);
+        touched[pair.a] = touched[pair.b] = 1;
+        if (moves(pair.a) && moves(pair.b)) sets.join(pair.a, pair.b);
+    }
+    std::vector<int> island_of(count, -1);
+    std::vector<Island> islands;
+    for (std::size_t i = 0; i < count; ++i) {
+        const int body = static_cast<int>(i);
+        if (!touched[i] || !moves(body)) continue;
+        const int root = sets.root(body);
+        if (island_of[root] < 0) {
+            island_of[root] = static_cast<int>(islands.size());
+            islands.emplace_back();
+        }
+        Island& island = islands[island_of[root]];
+        island.bodies.push_back(body);
+        island.held = island.held || bodies.body[i].hold >= 0;
+    }
+    for (int k = 0; k < field.pair_count(); ++k) {
+        const CandidatePair& pair = field.pair(k);
+        islands[island_of[sets.root(moves(pair.a) ? pair.a : pair.b)]].pairs.push_back(k);
+    }
+    return islands;
+}
+
+IslandResult solve_island(const Island& island, StepContext& context, bool fresh) {
+    return IslandNewton(island, context).run(fresh);
+}
+
+}  // namespace tenon::affine

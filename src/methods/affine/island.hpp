@@ -1,0 +1,50 @@
+// Projected Newton on one contact island: the bodies that can influence each other within a step.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "methods/affine/bodies.hpp"
+#include "methods/affine/contact_field.hpp"
+#include "solve/block_cholesky.hpp"
+
+namespace tenon::affine {
+
+struct Island {
+    std::vector<int> bodies;      // with unknowns, ascending
+    std::vector<int> pairs;       // of the contact field
+    bool held = false;            // some body has fixed coordinates
+};
+
+// Islands from candidate pairs; bodies that cannot move separate them. Deterministic order.
+std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field);
+
+// What all islands of a step share.
+struct StepContext {
+    const Settings& settings;
+    const StepBodies& bodies;
+    const std::vector<Sweep>& sweeps;
+    ContactField& field;
+    std::vector<Mat34>& q;                 // current iterate; an island touches its own bodies only
+    std::vector<int>& node;                // body to unknown within its island, -1 for still bodies
+    std::vector<std::unique_ptr<solve::BlockCholesky>>& solvers;   // by an island's first body
+    double dt = 0.0;
+    double friction_eps = 0.0;             // m
+    double tolerance = 0.0;                // m: largest motion of a converged Newton step
+    bool record_path = false;
+};
+
+struct IslandResult {
+    int iterations = 0;
+    int solves = 0;
+    int line_search_steps = 0;
+    bool converged = false;
+    bool out_of_slack = false;
+    double assemble_ms = 0, solve_ms = 0, ccd_ms = 0, energy_ms = 0;
+    std::vector<std::vector<Mat34>> path;  // accepted pieces, poses in the order of the island's bodies
+};
+
+IslandResult solve_island(const Island& island, StepContext& context, bool fresh);
+
+
+}  // namespace tenon::affine

@@ -1,0 +1,302 @@
+#include "methods/affine/newton_system.hpp"
+
+#include <cmath>
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+
+#include "math/parallel.hpp"
+
+namespace tenon::affine {
+namespace {
+
+Mat3 rotation_of(const Vec3& w) {
+    const double angle = w.norm();
+    return angle > 0.0 ? Mat3(Eigen::AngleAxisd(angle, w / angle).toRotationMatrix()) : Mat3::Identity();
+}
+
+// Motion of the material point `local` along `direction`, as a vector over the body's unknowns.
+template <int Dof>
+Eigen::Matrix<double, Dof, 1> unknowns_of(const Mat34& q, const Vec3& local, const Vec3& direction) {
+    Eigen::Matrix<double, Dof, 1> j;
+    if constexpr (Dof == 6) {
+        j.template head<3>() = linear_part_times(q, local).cross(direction);
+        j.template tail<3>() = direction;
+    } else {
+        for (int k = 0; k < 3; ++k) j.template segment<3>(3 * k) = local[k] * direction;
+        j.template tail<3>() = direction;
+    }
+    return j;
+}
+
+void add_force(Mat34& gradient, const Vec3& local, const Vec3& force) {
+    for (int k = 0; k < 3; ++k) gradient.col(k) += local[k] * force;
+    gradient.col(3) += force;
+}
+
+// Relative sliding since the start of the step, perpendicular to the contact's normal.
+Vec3 sliding(const FrictionPoint& p, const Mat34& da, const Mat34& db) {
+    const Vec3 u = transform(da, p.local_a) - transform(db, p.local_b);
+    return u - p.normal * p.normal.dot(u);
+}
+
+// A spring of one stiffness along one direction between the two material points.
+template <int Dof>
+void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Vec3& local_a, const Vec3& local_b,
+                const Vec3& direction, double stiffness) {
+    const auto ja = unknowns_of<Dof>(qa, local_a, direction);
+    const auto jb = unknowns_of<Dof>(qb, local_b, direction);
+    out.aa.noalias() += (stiffness * ja) * ja.transpose();
+    out.bb.noalias() += (stiffness * jb) * jb.transpose();
+    out.ba.noalias() -= (stiffness * jb) * ja.transpose();
+    out.stretch_a += stiffness * local_a.squaredNorm();
+    out.stretch_b += stiffness * local_b.squaredNorm();
+}
+
+template <int Dof>
+void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a, const Mat34& start_b,
+              double scale, double eps, PairBlocks<Dof>& out) {
+    out.aa.setZero();
+    out.bb.setZero();
+    out.ba.setZero();
+    out.gradient_a.setZero();
+    out.gradient_b.setZero();
+    out.stretch_a = out.stretch_b = 0.0;
+    for (const ContactPoint& p : pair.points) {
+        const Vec3 force = -scale * p.force * p.normal;
+        add_force(out.gradient_a, p.local_a, force);
+        add_force(out.gradient_b, p.local_b, -force);
+        add_spring(out, qa, qb, p.local_a, p.local_b, p.normal, scale * p.stiffness);
+    }
+    const Mat34 da = qa - start_a, db = qb - start_b;
+    for (const FrictionPoint& p : pair.friction) {
+        const Vec3 u = sliding(p, da, db);
+        const double y = u.norm(), across = scale * p.limit * friction_slope_over(y, eps);
+        const Vec3 force = across * u;
+        add_force(out.gradient_a, p.local_a, force);
+        add_force(out.gradient_b, p.local_b, -force);
+        const Vec3 along = y > 0.0 ? Vec3(u / y) : p.normal.unitOrthogonal();
+        add_spring(out, qa, qb, p.local_a, p.local_b, along, scale * p.limit * friction_norm(y, eps).curvature);
+        add_spring(out, qa, qb, p.local_a, p.local_b, p.normal.cross(along), across);
+    }
+}
+
+}  // namespace
+
+double body_energy(const BodyStep& body, const Mat34& q, RigidityModel model) {
+    double sum = 0.0;
+    for (int k = 0; k < 4; ++k) sum += 0.5 * body.inertia.of_column(k) * (q.col(k) - body.target.col(k)).squaredNorm();
+    return sum + body.rigidity * rigidity_energy(model, q.leftCols<3>());
+}
+
+double friction_energy(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
+                       const Mat34& start_b, double eps) {
+    const Mat34 da = qa - start_a, db = qb - start_b;
+    double sum = 0.0;
+    for (const FrictionPoint& p : pair.friction) sum += p.limit * friction_norm(sliding(p, da, db).norm(), eps).value;
+    return sum;
+}
+
+Vec3 friction_force(const FrictionPoint& point, const Mat34& moved_a, const Mat34& moved_b, double eps) {
+    const Vec3 u = sliding(point, moved_a, moved_b);
+    return point.limit * friction_slope_over(u.norm(), eps) * u;
+}
+
+Mat34 move_along(const Mat34& q, const Direction& direction, int index, double t) {
+    Mat34 moved = q;
+    const Mat3 A = q.leftCols<3>();
+    if (direction.rigid) {
+        moved.leftCols<3>() = rotation_of(t * direction.turn[index]) * (A + t * A * direction.stretch[index]);
+    } else {
+        // dA = (W + S) A with W skew and S symmetric becomes exp(t W) (A + t S A).
+        const Mat3 X = direction.step[index].leftCols<3>() * A.inverse();
+        const Vec3 w(0.5 * (X(2, 1) - X(1, 2)), 0.5 * (X(0, 2) - X(2, 0)), 0.5 * (X(1, 0) - X(0, 1)));
+        const Mat3 S = 0.5 * (X + X.transpose());
+        moved.leftCols<3>() = rotation_of(t * w) * (A + t * S * A);
+    }
+    moved.col(3) += t * direction.step[index].col(3);
+    return moved;
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::assemble_body(const BodyStep& body, const Mat34& q, int node, const StepContext& context) {
+    const Mat3 A = q.leftCols<3>();
+    Mat34& g = gradient_[node];
+    for (int k = 0; k < 4; ++k) g.col(k) = body.inertia.of_column(k) * (q.col(k) - body.target.col(k));
+    Eigen::Map<Eigen::Matrix<double, Dof, Dof>> H(matrix_.diagonal_block(node));
+    if constexpr (Dof == 6) {
+        // Along exp(w) A the inertial term has the Hessian tr(Y) I - Y with Y = sum s_k target_k a_k^T.
+        const Mat3 target = body.target.template leftCols<3>();
+        Mat3 Y = target * body.inertia.moments.asDiagonal() * A.transpose();
+        Y = (0.5 * (Y + Y.transpose())).eval();
+        Mat3 turn = Y.trace() * Mat3::Identity() - Y;
+        if (Eigen::LLT<Mat3>(turn - 0.05 * turn.cwiseAbs().maxCoeff() * Mat3::Identity()).info() != Eigen::Success) {
+            const Mat3 second = A * body.inertia.moments.asDiagonal() * A.transpose();
+            turn = second.trace() * Mat3::Identity() - second;
+        }
+        H.template topLeftCorner<3, 3>() += turn;
+        H.diagonal().template tail<3>().array() += body.inertia.mass;
+    } else {
+        for (int k = 0; k < 12; ++k) H(k, k) += body.inertia.of_column(k / 3);
+        H.template topLeftCorner<9, 9>() +=
+            body.rigidity * rigidity_hessian(context.settings.rigidity, A, true);
+    }
+    g.leftCols<3>() += body.rigidity * rigidity_gradient(context.settings.rigidity, A);
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& context) {
+    const std::size_t count = island.pairs.size();
+    if (pair_blocks_.size() < count) pair_blocks_.resize(count);
+    const auto& bodies = context.bodies.body;
+    parallel_for(count, 16, [&](std::size_t k) {
+        const CandidatePair& pair = context.field.pair(island.pairs[k]);
+        const PairContacts& contacts = context.field.contacts(island.pairs[k]);
+        if (contacts.points.empty() && contacts.friction.empty()) return;
+        sum_pair(contacts, context.q[pair.a], context.q[pair.b], bodies[pair.a].start, bodies[pair.b].start,
+                 context.bodies.potential_scale, context.friction_eps, pair_blocks_[k]);
+    });
+    for (std::size_t k = 0; k < count; ++k) {
+        const CandidatePair& pair = context.field.pair(island.pairs[k]);
+        const PairContacts& contacts = context.field.contacts(island.pairs[k]);
+        if (contacts.points.empty() && contacts.friction.empty()) continue;
+        const PairBlocks<Dof>& blocks = pair_blocks_[k];
+        const int a = context.node[pair.a], b = context.node[pair.b];
+        using Block = Eigen::Matrix<double, Dof, Dof>;
+        if (a >= 0) {
+            Eigen::Map<Block>(matrix_.diagonal_block(a)) += blocks.aa;
+            gradient_[a] += blocks.gradient_a;
+            stretch_[a] += blocks.stretch_a;
+        }
+        if (b >= 0) {
+            Eigen::Map<Block>(matrix_.diagonal_block(b)) += blocks.bb;
+            gradient_[b] += blocks.gradient_b;
+            stretch_[b] += blocks.stretch_b;
+        }
+        if (a < 0 || b < 0) continue;
+        Eigen::Map<Block> lower(matrix_.lower_block(matrix_.find(std::max(a, b), std::min(a, b))));
+        if (b > a)
+            lower += blocks.ba;
+        else
+            lower += blocks.ba.transpose();
+    }
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::assemble(const Island& island, const StepContext& context) {
+    const int nodes = static_cast<int>(island.bodies.size());
+    std::vector<std::pair<int, int>> links;
+    for (const int k : island.pairs) {
+        const CandidatePair& pair = context.field.pair(k);
+        const PairContacts& contacts = context.field.contacts(k);
+        if (contacts.points.empty() && contacts.friction.empty()) continue;
+        const int a = context.node[pair.a], b = context.node[pair.b];
+        if (a >= 0 && b >= 0) links.emplace_back(std::max(a, b), std::min(a, b));
+    }
+    matrix_.resize(solve::make_pattern(nodes, std::move(links)), Dof);
+    gradient_.assign(nodes, Mat34::Zero());
+    stretch_.assign(nodes, 0.0);
+    parallel_for(island.bodies.size(), 64, [&](std::size_t n) {
+        const int body = island.bodies[n];
+        assemble_body(context.bodies.body[body], context.q[body], static_cast<int>(n), context);
+    });
+    add_pairs(island, context);
+    if constexpr (Dof == 12) project_holds(island, context);
+}
+
+// Increments of a held body are P y: P H P + (I - P) on the diagonal, P on each side of the couplings.
+template <int Dof>
+void NewtonSystem<Dof>::project_holds(const Island& island, const StepContext& context) {
+    if constexpr (Dof == 12) {
+        if (!island.held) return;
+        for (int n = 0; n < static_cast<int>(island.bodies.size()); ++n) {
+            const BodyStep& body = context.bodies.body[island.bodies[n]];
+            if (body.hold < 0) continue;
+            const Mat12& P = context.bodies.holds[body.hold].projection;
+            Eigen::Map<Mat12> H(matrix_.diagonal_block(n));
+            H = (P * H * P + body.inertia.mass * (Mat12::Identity() - P)).eval();
+            Eigen::Map<Vec12> g(gradient_[n].data());
+            g = (P * g).eval();
+        }
+        const auto hold_of = [&](int n) { return context.bodies.body[island.bodies[n]].hold; };
+        for (int i = 0; i < matrix_.pattern.nodes; ++i)
+            for (int e = matrix_.pattern.start[i]; e < matrix_.pattern.start[i + 1]; ++e) {
+                const int j = matrix_.pattern.columns[e];
+                Eigen::Map<Mat12> block(matrix_.lower_block(e));
+                if (hold_of(i) >= 0) block = (context.bodies.holds[hold_of(i)].projection * block).eval();
+                if (hold_of(j) >= 0) block = (block * context.bodies.holds[hold_of(j)].projection).eval();
+            }
+    }
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
+                              Direction& out) {
+    const std::size_t nodes = island.bodies.size();
+    right_.assign(nodes * Dof, 0.0);
+    x_.assign(nodes * Dof, 0.0);
+    for (std::size_t n = 0; n < nodes; ++n) {
+        const Mat34& g = gradient_[n];
+        Eigen::Map<Eigen::Matrix<double, Dof, 1>> r(right_.data() + n * Dof);
+        if constexpr (Dof == 6) {
+            const Mat34& q = context.q[island.bodies[n]];
+            Vec3 torque = Vec3::Zero();
+            for (int k = 0; k < 3; ++k) torque += q.col(k).cross(g.col(k));
+            r.template head<3>() = -torque;
+            r.template tail<3>() = -g.col(3);
+        } else {
+            r = -Eigen::Map<const Vec12>(g.data());
+        }
+    }
+    if (nodes == 1) {
+        const Eigen::Map<const Eigen::Matrix<double, Dof, Dof>> H(matrix_.diagonal.data());
+        Eigen::Map<Eigen::Matrix<double, Dof, 1>>(x_.data()) =
+            H.ldlt().solve(Eigen::Map<const Eigen::Matrix<double, Dof, 1>>(right_.data()));
+    } else {
+        // A pivot lost to round-off comes back with a little more inertia.
+        double shift = 0.0;
+        while (!solver.factor(matrix_)) {
+            shift = shift == 0.0 ? 1e-10 : 100.0 * shift;
+            if (shift > 1.0) throw StepFailure("the Newton matrix cannot be factored", island.bodies[0]);
+            for (std::size_t k = 0; k < nodes; ++k) {
+                Eigen::Map<Eigen::Matrix<double, Dof, Dof>> H(matrix_.diagonal_block(static_cast<int>(k)));
+                H.diagonal() *= 1.0 + shift;
+            }
+        }
+        solver.solve(right_.data(), x_.data());
+    }
+    out.rigid = Dof == 6;
+    out.step.resize(nodes);
+    out.turn.resize(nodes);
+    out.stretch.resize(nodes);
+    out.slope = 0.0;
+    out.softness = 0.0;
+    for (std::size_t n = 0; n < nodes; ++n) {
+        const BodyStep& body = context.bodies.body[island.bodies[n]];
+        const Mat34& q = context.q[island.bodies[n]];
+        const Eigen::Map<const Eigen::Matrix<double, Dof, 1>> d(x_.data() + n * Dof);
+        Mat34& step = out.step[n];
+        if constexpr (Dof == 6) {
+            const Mat3 A = q.leftCols<3>();
+            const Mat3 G = A.transpose() * gradient_[n].leftCols<3>();
+            Mat3& E = out.stretch[n];
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)
+                    E(i, j) = -0.5 * (G(i, j) + G(j, i)) /
+                              (8.0 * body.rigidity + stretch_[n] +
+                               0.5 * (body.inertia.moments[i] + body.inertia.moments[j]));
+            out.turn[n] = d.template head<3>();
+            step.leftCols<3>() = cross_matrix(out.turn[n]) * A + A * E;
+            step.col(3) = d.template tail<3>();
+        } else {
+            step = Eigen::Map<const Mat34>(d.data());
+        }
+        out.slope += gradient_[n].cwiseProduct(step).sum();
+        out.softness = std::max(out.softness, stretch_[n] / (8.0 * body.rigidity));
+    }
+}
+
+template class NewtonSystem<6>;
+template class NewtonSystem<12>;
+
+}  // namespace tenon::affine

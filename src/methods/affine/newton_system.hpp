@@ -1,0 +1,69 @@
+// The Newton system of an island: gradient, projected Hessian, direction.
+//
+// Two forms. In the rigid form each body has six unknowns (turn w, shift u; A moves to exp(w) A): the rigidity energy
+// does not change along them, so its stiffness never enters the coupled system; strain is solved body by body, where
+// it is diagonal. In the affine form each body has its twelve coordinates. The rigid form takes an eighth of the
+// work and is exact up to the ratio of contact stiffness to rigidity; the affine form serves soft bodies and holds.
+#pragma once
+
+#include <vector>
+
+#include "methods/affine/island.hpp"
+
+namespace tenon::affine {
+
+// Sum of all contacts of one body pair: what each body feels and how it gives.
+template <int Dof>
+struct PairBlocks {
+    using Block = Eigen::Matrix<double, Dof, Dof>;
+    Block aa, bb, ba;
+    Mat34 gradient_a, gradient_b;      // dE/dq
+    double stretch_a, stretch_b;       // stiffness seen by strain
+};
+
+struct Direction {
+    std::vector<Mat34> step;           // first-order increment of q per island body
+    std::vector<Vec3> turn;            // rigid form: w
+    std::vector<Mat3> stretch;         // rigid form: E
+    double slope = 0.0;                // gradient . step
+    double softness = 0.0;             // largest ratio of contact stiffness to rigidity
+    bool rigid = true;
+};
+
+template <int Dof>
+class NewtonSystem {
+  public:
+    void assemble(const Island& island, const StepContext& context);
+    void solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver, Direction& out);
+
+    // For tests: the assembled matrix and gradient.
+    const solve::BlockMatrix& matrix() const { return matrix_; }
+    const std::vector<Mat34>& gradient() const { return gradient_; }
+
+  private:
+    void assemble_body(const BodyStep& body, const Mat34& q, int node, const StepContext& context);
+    void add_pairs(const Island& island, const StepContext& context);
+    void project_holds(const Island& island, const StepContext& context);
+
+    solve::BlockMatrix matrix_;
+    solve::BlockPattern pattern_;
+    std::vector<Mat34> gradient_;      // dE/dq per body
+    std::vector<double> stretch_;      // contact stiffness seen by strain
+    std::vector<PairBlocks<Dof>> pair_blocks_;
+    std::vector<double> right_, x_;
+};
+
+// The pose a fraction t along a direction, with rotations kept rotations.
+Mat34 move_along(const Mat34& q, const Direction& direction, int index, double t);
+
+double body_energy(const BodyStep& body, const Mat34& q, RigidityModel model);
+double friction_energy(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
+                       const Mat34& start_b, double eps);
+
+// Friction on body b of one contact.
+Vec3 friction_force(const FrictionPoint& point, const Mat34& moved_a, const Mat34& moved_b, double eps);
+
+extern template class NewtonSystem<6>;
+extern template class NewtonSystem<12>;
+
+}  // namespace tenon::affine
