@@ -12,8 +12,9 @@ namespace affine {
 namespace {
 
 constexpr std::size_t grain = 256;
-constexpr double scripted_weight = 1e5;   // scripted bodies are pushed to their pose with this many times their inertia
-constexpr int max_rounds = 40;            // of candidates within a step
+constexpr double scripted_weight =
+    1e5;                        // scripted bodies are pushed to their pose with this many times their inertia
+constexpr int max_rounds = 40;  // of candidates within a step
 
 // The smaller of 1e-3 of the scene and 1/20 of the thinnest solid body.
 double default_dhat(const World& world, double length) {
@@ -53,15 +54,16 @@ Mat34 external_acceleration(const Vec3& gravity, const Wrench& wrench, const Ine
 
 }  // namespace
 
-AffineMethod::AffineMethod(const World& world, const Settings& settings) : settings_(settings), field_(world) {
+AffineMethod::AffineMethod(const World& world, const Settings& settings)
+    : settings_(settings), field_(world) {
     const std::size_t count = world.bodies.q.size();
     history_.resize(count);
     node_.assign(count, -1);
     solvers_.resize(count);
     const double length = world.scene_length();
-    scale_.dhat = settings.dhat > 0.0            ? settings.dhat
-                  : world.contact_spec.dhat      ? *world.contact_spec.dhat
-                                                 : default_dhat(world, length);
+    scale_.dhat = settings.dhat > 0.0       ? settings.dhat
+                  : world.contact_spec.dhat ? *world.contact_spec.dhat
+                                            : default_dhat(world, length);
     eps_v_ = settings.eps_v > 0.0 ? settings.eps_v : std::min(1e-4 * length, 1e-4);
     tolerance_ = settings.tolerance > 0.0 ? settings.tolerance : std::min(1e-4 * length, 1e-2);
 }
@@ -70,10 +72,10 @@ AffineMethod::AffineMethod(const World& world, const Settings& settings) : setti
 StepReport AffineMethod::step(World& world, double dt) {
     StepReport report;
     timer_.reset();
-    prepare_bodies(world, dt);                    // targets q~ (Eq. 9)
-    solve_free_bodies(report);                    // where everything would go without contact
-    solve_contacts(world, dt, report);            // candidates, islands, Newton with CCD-filtered steps
-    finish(world, dt);                            // rates
+    prepare_bodies(world, dt);          // targets q~ (Eq. 9)
+    solve_free_bodies(report);          // where everything would go without contact
+    solve_contacts(world, dt, report);  // candidates, islands, Newton with CCD-filtered steps
+    finish(world, dt);                  // rates
     report_contacts(world, report);
     report_scripted(world, report);
     report.phases = timer_.stages();
@@ -138,7 +140,8 @@ void AffineMethod::solve_free_bodies(StepReport& report) {
             solve = solve_held_body(body.start, body.target, body.inertia, body.rigidity, settings_.rigidity,
                                     bodies_.holds[body.hold].projection);
         else
-            solve = solve_free_body(body.predicted, body.target, body.inertia, body.rigidity, settings_.rigidity);
+            solve =
+                solve_free_body(body.predicted, body.target, body.inertia, body.rigidity, settings_.rigidity);
         free_[i] = solve.q;
     });
     for (std::size_t i = 0; i < count; ++i) {
@@ -156,14 +159,14 @@ void AffineMethod::build_candidates(const World& world, int round) {
     for (std::size_t i = 0; i < count; ++i) {
         const BodyStep& body = bodies_.body[i];
         Sweep& sweep = sweeps_[i];
-        contact_mass_[i] = body.role == Role::still ? 1e300
+        contact_mass_[i] = body.role == Role::still      ? 1e300
                            : body.role == Role::scripted ? 1e3 * world.bodies.mass[i]
                                                          : world.bodies.mass[i];
         if (round == 0) {
             sweep = {body.start, free_[i], 0.0, body.role != Role::still};
             if (body.role != Role::still)
-                sweep.slack = scale_.dhat +
-                              0.2 * displacement_bound(free_[i] - body.start, field_.local_box(static_cast<int>(i)));
+                sweep.slack = scale_.dhat + 0.2 * displacement_bound(free_[i] - body.start,
+                                                                     field_.local_box(static_cast<int>(i)));
         } else {
             sweep.q0 = sweep.q1 = q_[i];
             if (!finished_[i]) sweep.slack *= 4.0;
@@ -309,8 +312,8 @@ void AffineMethod::report_contacts(World& world, StepReport& report) {
                     (contacts.points[nearest].local_a - f.local_a).squaredNorm())
                     nearest = i;
             world.contacts[first + nearest].force +=
-                friction_force(f, q_[pair.a] - bodies_.body[pair.a].start, q_[pair.b] - bodies_.body[pair.b].start,
-                               scale_.friction_eps);
+                friction_force(f, q_[pair.a] - bodies_.body[pair.a].start,
+                               q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
         }
     }
     report.contacts = static_cast<int>(world.contacts.size());

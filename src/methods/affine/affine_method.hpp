@@ -48,10 +48,10 @@ class AffineMethod final : public Method {
     StepBodies bodies_;
     StageTimer timer_;
     std::vector<Wrench> wrenches_;
-    std::vector<Mat34> q_;               // current iterate
-    std::vector<Mat34> free_;            // where bodies would go without contact
+    std::vector<Mat34> q_;     // current iterate
+    std::vector<Mat34> free_;  // where bodies would go without contact
     std::vector<Sweep> sweeps_;
-    std::vector<char> finished_;         // bodies whose island has converged
+    std::vector<char> finished_;  // bodies whose island has converged
     std::vector<double> contact_mass_;
     std::vector<int> node_;
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers_;

@@ -28,7 +28,7 @@ struct ContactRange {
 
 // Energy, force and stiffness along the distance d for a contact of strength kappa (in joules).
 struct RadialBarrier {
-    double energy, force, stiffness;   // E, -dE/dd >= 0, d2E/dd2 >= 0
+    double energy, force, stiffness;  // E, -dE/dd >= 0, d2E/dd2 >= 0
 };
 
 inline RadialBarrier radial_barrier(double squared_distance, const ContactRange& range, double kappa) {
@@ -36,7 +36,8 @@ inline RadialBarrier radial_barrier(double squared_distance, const ContactRange&
     const Barrier b = barrier((squared_distance - range.separation_squared()) / scale);
     const double d = std::sqrt(squared_distance);
     const double slope = kappa * b.slope / scale, curvature = kappa * b.curvature / (scale * scale);
-    return {kappa * b.value, -2.0 * d * slope, std::max(0.0, 4.0 * squared_distance * curvature + 2.0 * slope)};
+    return {kappa * b.value, -2.0 * d * slope,
+            std::max(0.0, 4.0 * squared_distance * curvature + 2.0 * slope)};
 }
 
 // The strength at which one contact at half its range pushes with `force`.
@@ -57,6 +58,8 @@ inline Friction friction_norm(double y, double eps) {
 }
 
 // f1(y) / y, finite at zero.
-inline double friction_slope_over(double y, double eps) { return y >= eps ? 1.0 / y : (2.0 - y / eps) / eps; }
+inline double friction_slope_over(double y, double eps) {
+    return y >= eps ? 1.0 / y : (2.0 - y / eps) / eps;
+}
 
 }  // namespace tenon::affine

@@ -66,7 +66,8 @@ class Gatherer {
     std::vector<Swept> vertices, edges, triangles, loose_edges, points;
 
   private:
-    void add(std::vector<Swept>& list, const Box3& region, int index, std::initializer_list<int> corners) const {
+    void add(std::vector<Swept>& list, const Box3& region, int index,
+             std::initializer_list<int> corners) const {
         Swept swept{Vec3::Constant(1e300), Vec3::Constant(-1e300), index};
         for (const int corner : corners) {
             swept.lo = swept.lo.cwiseMin(corners_[corner].lo);
@@ -107,12 +108,14 @@ void cross(std::vector<Swept>& a, std::vector<Swept>& b, const Found& found) {
 
 // Edges less than a few degrees from parallel have closest points that jump: they count less, at the step's start
 // pose, but never nothing, so that CCD and barrier always speak of the same pairs.
-float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa, const Mat34& qb, int i, int j) {
+float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa, const Mat34& qb, int i,
+                  int j) {
     const auto& va = a.shape->mesh.vertices;
     const auto& vb = b.shape->mesh.vertices;
     const Edge &ea = a.edges[i], &eb = b.edges[j];
     const double value = geometry::mollifier_value(
-        transform(qa, va[ea[0]]), transform(qa, va[ea[1]]), transform(qb, vb[eb[0]]), transform(qb, vb[eb[1]]),
+        transform(qa, va[ea[0]]), transform(qa, va[ea[1]]), transform(qb, vb[eb[0]]),
+        transform(qb, vb[eb[1]]),
         geometry::mollifier_threshold(a.edge_length_squared[i], b.edge_length_squared[j]));
     return static_cast<float>(std::max(value, 0.01));
 }
@@ -162,7 +165,9 @@ void CandidateBuilder::build(const World& world, const std::vector<const Contact
         second.gather(*shapes[b], sweeps[b], reach_[b], region);
         std::vector<Candidate>& list = found_[k];
         list.clear();
-        const auto keep = [&](PairKind kind) { return [&list, kind](int i, int j) { list.push_back({i, j, kind, 1.0f}); }; };
+        const auto keep = [&](PairKind kind) {
+            return [&list, kind](int i, int j) { list.push_back({i, j, kind, 1.0f}); };
+        };
         cross(first.vertices, second.triangles, keep(PairKind::vertex_triangle));
         cross(first.triangles, second.vertices, keep(PairKind::triangle_vertex));
         cross(first.edges, second.edges, [&](int i, int j) {
@@ -182,7 +187,8 @@ void CandidateBuilder::build(const World& world, const std::vector<const Contact
         if (found_[k].empty()) continue;
         const int begin = static_cast<int>(out.candidates.size());
         out.candidates.insert(out.candidates.end(), found_[k].begin(), found_[k].end());
-        out.pairs.push_back({body_pairs_[k].a, body_pairs_[k].b, begin, static_cast<int>(out.candidates.size())});
+        out.pairs.push_back(
+            {body_pairs_[k].a, body_pairs_[k].b, begin, static_cast<int>(out.candidates.size())});
     }
 }
 

@@ -11,23 +11,23 @@
 namespace tenon::affine {
 
 enum class PairKind : std::uint8_t {
-    vertex_triangle,   // vertex of a, triangle of b
+    vertex_triangle,  // vertex of a, triangle of b
     triangle_vertex,
     edge_edge,
-    vertex_edge,       // point of a, loose edge of b
+    vertex_edge,  // point of a, loose edge of b
     edge_vertex,
     vertex_vertex,
 };
 
 struct Candidate {
-    int i = 0, j = 0;           // index of the vertex, crease edge or triangle in its shape
+    int i = 0, j = 0;  // index of the vertex, crease edge or triangle in its shape
     PairKind kind = PairKind::vertex_triangle;
-    float weight = 1.0f;        // nearly parallel edges count less
+    float weight = 1.0f;  // nearly parallel edges count less
 };
 
 struct CandidatePair {
-    int a = 0, b = 0;           // bodies, a < b
-    int begin = 0, end = 0;     // range of candidates
+    int a = 0, b = 0;        // bodies, a < b
+    int begin = 0, end = 0;  // range of candidates
 };
 
 // Reference motion of a body: straight from q0 to q1, plus or minus `slack` in any direction.
@@ -50,8 +50,8 @@ struct CandidateSet {
 
 class CandidateBuilder {
   public:
-    void build(const World& world, const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps,
-               double dhat, CandidateSet& out);
+    void build(const World& world, const std::vector<const ContactShape*>& shapes,
+               const std::vector<Sweep>& sweeps, double dhat, CandidateSet& out);
 
   private:
     struct Scratch;

@@ -29,20 +29,27 @@ Corners corners_of(const Candidate& c, const ContactShape& a, const ContactShape
         }
         case PairKind::edge_edge:
             return {{a.edges[c.i][0], a.edges[c.i][1], b.edges[c.j][0], b.edges[c.j][1]}, 4, 2, true};
-        case PairKind::vertex_edge: return {{c.i, b.loose_edges[c.j][0], b.loose_edges[c.j][1], 0}, 3, 1, true};
-        case PairKind::edge_vertex: return {{c.j, a.loose_edges[c.i][0], a.loose_edges[c.i][1], 0}, 3, 1, false};
-        default: return {{c.i, c.j, 0, 0}, 2, 1, true};
+        case PairKind::vertex_edge:
+            return {{c.i, b.loose_edges[c.j][0], b.loose_edges[c.j][1], 0}, 3, 1, true};
+        case PairKind::edge_vertex:
+            return {{c.j, a.loose_edges[c.i][0], a.loose_edges[c.i][1], 0}, 3, 1, false};
+        default:
+            return {{c.i, c.j, 0, 0}, 2, 1, true};
     }
 }
 
 geometry::Closest closest_of(const Candidate& c, const Vec3* x[4]) {
     switch (c.kind) {
         case PairKind::vertex_triangle:
-        case PairKind::triangle_vertex: return geometry::closest_point_triangle(*x[0], *x[1], *x[2], *x[3]);
-        case PairKind::edge_edge: return geometry::closest_edge_edge(*x[0], *x[1], *x[2], *x[3]);
+        case PairKind::triangle_vertex:
+            return geometry::closest_point_triangle(*x[0], *x[1], *x[2], *x[3]);
+        case PairKind::edge_edge:
+            return geometry::closest_edge_edge(*x[0], *x[1], *x[2], *x[3]);
         case PairKind::vertex_edge:
-        case PairKind::edge_vertex: return geometry::closest_point_edge(*x[0], *x[1], *x[2]);
-        default: return geometry::closest_point_point(*x[0], *x[1]);
+        case PairKind::edge_vertex:
+            return geometry::closest_point_edge(*x[0], *x[1], *x[2]);
+        default:
+            return geometry::closest_point_point(*x[0], *x[1]);
     }
 }
 
@@ -50,12 +57,15 @@ double ccd_of(const Candidate& c, const std::array<Vec3, 4>& s, const std::array
               const geometry::CcdOptions& options) {
     switch (c.kind) {
         case PairKind::vertex_triangle:
-        case PairKind::triangle_vertex: return geometry::ccd_point_triangle(s, e, options);
-        case PairKind::edge_edge: return geometry::ccd_edge_edge(s, e, options);
+        case PairKind::triangle_vertex:
+            return geometry::ccd_point_triangle(s, e, options);
+        case PairKind::edge_edge:
+            return geometry::ccd_edge_edge(s, e, options);
         case PairKind::vertex_edge:
         case PairKind::edge_vertex:
             return geometry::ccd_point_edge({s[0], s[1], s[2]}, {e[0], e[1], e[2]}, options);
-        default: return geometry::ccd_point_point({s[0], s[1]}, {e[0], e[1]}, options);
+        default:
+            return geometry::ccd_point_point({s[0], s[1]}, {e[0], e[1]}, options);
     }
 }
 
@@ -75,7 +85,9 @@ double box_gap_squared(const Corners& c, const Vec3* x[4]) {
     return gap.squaredNorm();
 }
 
-float rounded_down(double distance) { return static_cast<float>(distance * (1.0 - 1e-6)); }
+float rounded_down(double distance) {
+    return static_cast<float>(distance * (1.0 - 1e-6));
+}
 
 ContactPoint contact_point(const Corners& c, const geometry::Closest& closest, const Mesh& a, const Mesh& b,
                            const RadialBarrier& radial, double weight) {
@@ -102,7 +114,8 @@ ContactField::ContactField(const World& world) {
     const std::size_t count = world.bodies.q.size();
     points_.resize(count);
     body_shapes_.resize(count);
-    for (std::size_t i = 0; i < count; ++i) points_[i].shape = body_shapes_[i] = &shape_table_[world.bodies.shape[i]];
+    for (std::size_t i = 0; i < count; ++i)
+        points_[i].shape = body_shapes_[i] = &shape_table_[world.bodies.shape[i]];
 }
 
 void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
@@ -118,7 +131,8 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
         pair.range = {scale.dhat, world.bodies.min_separation[a] + world.bodies.min_separation[b]};
         pair.mu = world.pair_friction(a, b);
         const double mass = 1.0 / (1.0 / contact_mass[a] + 1.0 / contact_mass[b]);
-        pair.strength = strength_for_force(mass * scale.reference_acceleration, scale.dhat) * scale.stiffening;
+        pair.strength =
+            strength_for_force(mass * scale.reference_acceleration, scale.dhat) * scale.stiffening;
         pair.energy = 0.0;
         pair.closest = 1e300;
     }
@@ -154,8 +168,7 @@ void ContactField::evaluate(int k) {
         const Candidate& candidate = set_.candidates[i];
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
         const Vec3* x[4];
-        for (int n = 0; n < c.count; ++n)
-            x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
+        for (int n = 0; n < c.count; ++n) x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
         const double gap = box_gap_squared(c, x);
         if (gap >= reach) {
             gaps_[i] = rounded_down(std::sqrt(gap));
@@ -167,12 +180,12 @@ void ContactField::evaluate(int k) {
         closest_squared = std::min(closest_squared, closest.squared);
         if (closest.squared >= reach) continue;
         if (closest.squared <= pair.range.separation_squared()) {
-            pair.energy = 1e300;   // no barrier beyond the separation: such a pose is never accepted
+            pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
             continue;
         }
         const RadialBarrier radial = radial_barrier(closest.squared, pair.range, pair.strength);
-        pair.points.push_back(
-            contact_point(c, closest, pa.shape->shape->mesh, pb.shape->shape->mesh, radial, candidate.weight));
+        pair.points.push_back(contact_point(c, closest, pa.shape->shape->mesh, pb.shape->shape->mesh, radial,
+                                            candidate.weight));
         pair.energy += candidate.weight * radial.energy;
     }
     pair.closest = std::sqrt(closest_squared);
@@ -205,7 +218,8 @@ double ContactField::safe_step(int k, double t_max, double keep) const {
         // The gap cannot close faster than the fastest pair of vertices approaches.
         double fastest = 0.0;
         for (int n = 0; n < c.split; ++n)
-            for (int m = c.split; m < c.count; ++m) fastest = std::max(fastest, (step[n] - step[m]).squaredNorm());
+            for (int m = c.split; m < c.count; ++m)
+                fastest = std::max(fastest, (step[n] - step[m]).squaredNorm());
         const double room = (1.0 - keep) * (gaps_[i] - options.min_separation);
         if (room > 0.0 && fastest * options.t_max * options.t_max < room * room) continue;
         for (int n = 0; n < c.count; ++n) step[n] += start[n];

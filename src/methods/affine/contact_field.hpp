@@ -11,36 +11,36 @@ namespace tenon::affine {
 
 // One active pair of primitives acts like a spring between two material points along the normal.
 struct ContactPoint {
-    Vec3 local_a, local_b;            // closest points in the bodies' rest frames
-    Vec3 normal;                      // unit, from b to a
+    Vec3 local_a, local_b;  // closest points in the bodies' rest frames
+    Vec3 normal;            // unit, from b to a
     double distance = 0.0;
-    double force = 0.0;               // -dE/dd, N
-    double stiffness = 0.0;           // d2E/dd2, N/m
+    double force = 0.0;      // -dE/dd, N
+    double stiffness = 0.0;  // d2E/dd2, N/m
 };
 
 // Contact of an earlier pose, whose normal force limits the friction of this step (Eq. 12).
 struct FrictionPoint {
     Vec3 local_a, local_b;
     Vec3 normal;
-    double limit = 0.0;               // mu x normal force, N
+    double limit = 0.0;  // mu x normal force, N
 };
 
 struct PairContacts {
     std::vector<ContactPoint> points;
     std::vector<FrictionPoint> friction;
-    double strength = 0.0;            // joules, of the barrier
+    double strength = 0.0;  // joules, of the barrier
     ContactRange range;
     double mu = 0.0;
-    double energy = 0.0;              // J, barrier only
-    double closest = 1e300;           // smallest (lower bound of a) distance
+    double energy = 0.0;     // J, barrier only
+    double closest = 1e300;  // smallest (lower bound of a) distance
 };
 
 // World positions of a body's vertices, with its shape.
 struct BodyPoints {
     const ContactShape* shape = nullptr;
     std::vector<Vec3> x;
-    std::vector<Vec3> step;           // displacement of a trial step
-    Mat34 q = Mat34::Constant(1e300); // pose that x belongs to
+    std::vector<Vec3> step;            // displacement of a trial step
+    Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
 };
 
 struct ContactScale {
@@ -67,20 +67,20 @@ class ContactField {
     const CandidateSet& candidates() const { return set_; }
     const std::vector<const ContactShape*>& shapes() const { return body_shapes_; }
 
-    void set_pose(int body, const Mat34& q);                  // updates vertex positions when it changed
+    void set_pose(int body, const Mat34& q);  // updates vertex positions when it changed
     void set_trial(int body, const Mat34& q_from, const Mat34& q_to);
-    void evaluate(int k);                                     // contacts of pair k at the present poses
-    void lag_friction(int k);                                 // takes present contacts as the friction's normal forces
-    double safe_step(int k, double t_max, double keep) const; // along the trial step, CCD
+    void evaluate(int k);      // contacts of pair k at the present poses
+    void lag_friction(int k);  // takes present contacts as the friction's normal forces
+    double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
 
   private:
-    std::vector<ContactShape> shape_table_;                   // per world shape
+    std::vector<ContactShape> shape_table_;  // per world shape
     std::vector<const ContactShape*> body_shapes_;
     std::vector<BodyPoints> points_;
     CandidateBuilder builder_;
     CandidateSet set_;
     std::vector<PairContacts> contacts_;
-    std::vector<float> gaps_;                                 // per candidate: lower bound of the distance
+    std::vector<float> gaps_;  // per candidate: lower bound of the distance
 };
 
 }  // namespace tenon::affine

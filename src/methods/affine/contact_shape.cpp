@@ -6,7 +6,7 @@
 namespace tenon::affine {
 namespace {
 
-constexpr double flat_sine = 1e-7;   // of the angle between neighbouring triangles
+constexpr double flat_sine = 1e-7;  // of the angle between neighbouring triangles
 
 struct EdgeUse {
     int triangles = 0;
@@ -22,14 +22,16 @@ ContactShape contact_shape(const Shape& shape) {
     const Mesh& mesh = shape.mesh;
     std::map<Edge, EdgeUse> uses;
     for (const Triangle& t : mesh.triangles) {
-        const Vec3 normal =
-            (mesh.vertices[t[1]] - mesh.vertices[t[0]]).cross(mesh.vertices[t[2]] - mesh.vertices[t[0]]).normalized();
+        const Vec3 normal = (mesh.vertices[t[1]] - mesh.vertices[t[0]])
+                                .cross(mesh.vertices[t[2]] - mesh.vertices[t[0]])
+                                .normalized();
         for (int k = 0; k < 3; ++k) {
             const int i = t[k], j = t[(k + 1) % 3];
             EdgeUse& use = uses[{std::min(i, j), std::max(i, j)}];
             if (++use.triangles == 1)
                 use.normal = normal;
-            else if (use.triangles > 2 || use.normal.cross(normal).norm() > flat_sine || use.normal.dot(normal) < 0)
+            else if (use.triangles > 2 || use.normal.cross(normal).norm() > flat_sine ||
+                     use.normal.dot(normal) < 0)
                 use.crease = true;
         }
     }

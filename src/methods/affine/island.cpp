@@ -35,7 +35,8 @@ class UnionFind {
 void evaluate_pairs(const Island& island, StepContext& context, const std::vector<Mat34>& poses) {
     parallel_for(island.bodies.size(), pair_grain,
                  [&](std::size_t n) { context.field.set_pose(island.bodies[n], poses[n]); });
-    parallel_for(island.pairs.size(), pair_grain, [&](std::size_t k) { context.field.evaluate(island.pairs[k]); });
+    parallel_for(island.pairs.size(), pair_grain,
+                 [&](std::size_t k) { context.field.evaluate(island.pairs[k]); });
 }
 
 // E(q): inertia, rigidity, barrier and friction, from poses and the contacts evaluated there.
@@ -135,7 +136,8 @@ class IslandNewton {
             const BodyStep& body = context_.bodies.body[island_.bodies[n]];
             if (body.hold < 0) continue;
             const Mat34 moved = trial_[n] - poses_[n];
-            const Vec12 held = context_.bodies.holds[body.hold].projection * Eigen::Map<const Vec12>(moved.data());
+            const Vec12 held =
+                context_.bodies.holds[body.hold].projection * Eigen::Map<const Vec12>(moved.data());
             trial_[n] = poses_[n] + Eigen::Map<const Mat34>(held.data());
         }
     }
@@ -177,7 +179,7 @@ class IslandNewton {
             const double fraction = safe_fraction(island_, context_, poses_, trial_, keep);
             if (fraction >= 1.0) return t;
             t *= std::min(0.98, fraction);
-            keep *= 0.7;   // the shorter chord differs a little: ask a little less of it
+            keep *= 0.7;  // the shorter chord differs a little: ask a little less of it
         }
         return 0.0;
     }
@@ -243,7 +245,8 @@ class IslandNewton {
                 const double fraction = safe_fraction(island_, context_, poses_, trial_, 0.2);
                 if (fraction < 1.0) {
                     t *= 0.9 * fraction;
-                    for (std::size_t n = 0; n < poses_.size(); ++n) trial_[n] = poses_[n] + t * (goal[n] - poses_[n]);
+                    for (std::size_t n = 0; n < poses_.size(); ++n)
+                        trial_[n] = poses_[n] + t * (goal[n] - poses_[n]);
                 }
             }
             Clock clock(result_.energy_ms);

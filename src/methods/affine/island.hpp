@@ -11,9 +11,9 @@
 namespace tenon::affine {
 
 struct Island {
-    std::vector<int> bodies;      // with unknowns, ascending
-    std::vector<int> pairs;       // of the contact field
-    bool held = false;            // some body has fixed coordinates
+    std::vector<int> bodies;  // with unknowns, ascending
+    std::vector<int> pairs;   // of the contact field
+    bool held = false;        // some body has fixed coordinates
 };
 
 // Islands from candidate pairs; bodies that cannot move separate them. Deterministic order.
@@ -25,12 +25,12 @@ struct StepContext {
     const StepBodies& bodies;
     const std::vector<Sweep>& sweeps;
     ContactField& field;
-    std::vector<Mat34>& q;                 // current iterate; an island touches its own bodies only
-    std::vector<int>& node;                // body to unknown within its island, -1 for still bodies
-    std::vector<std::unique_ptr<solve::BlockCholesky>>& solvers;   // by an island's first body
+    std::vector<Mat34>& q;   // current iterate; an island touches its own bodies only
+    std::vector<int>& node;  // body to unknown within its island, -1 for still bodies
+    std::vector<std::unique_ptr<solve::BlockCholesky>>& solvers;  // by an island's first body
     double dt = 0.0;
-    double friction_eps = 0.0;             // m
-    double tolerance = 0.0;                // m: largest motion of a converged Newton step
+    double friction_eps = 0.0;  // m
+    double tolerance = 0.0;     // m: largest motion of a converged Newton step
     bool record_path = false;
 };
 
@@ -45,6 +45,5 @@ struct IslandResult {
 };
 
 IslandResult solve_island(const Island& island, StepContext& context, bool fresh);
-
 
 }  // namespace tenon::affine

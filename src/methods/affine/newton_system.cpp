@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 
 #include "math/parallel.hpp"
+#include "tenon/error.hpp"
 
 namespace tenon::affine {
 namespace {
@@ -42,8 +43,8 @@ Vec3 sliding(const FrictionPoint& p, const Mat34& da, const Mat34& db) {
 
 // A spring of one stiffness along one direction between the two material points.
 template <int Dof>
-void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Vec3& local_a, const Vec3& local_b,
-                const Vec3& direction, double stiffness) {
+void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Vec3& local_a,
+                const Vec3& local_b, const Vec3& direction, double stiffness) {
     const auto ja = unknowns_of<Dof>(qa, local_a, direction);
     const auto jb = unknowns_of<Dof>(qb, local_b, direction);
     out.aa.noalias() += (stiffness * ja) * ja.transpose();
@@ -54,8 +55,8 @@ void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Ve
 }
 
 template <int Dof>
-void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a, const Mat34& start_b,
-              double scale, double eps, PairBlocks<Dof>& out) {
+void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
+              const Mat34& start_b, double scale, double eps, PairBlocks<Dof>& out) {
     out.aa.setZero();
     out.bb.setZero();
     out.ba.setZero();
@@ -76,7 +77,8 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
         add_force(out.gradient_a, p.local_a, force);
         add_force(out.gradient_b, p.local_b, -force);
         const Vec3 along = y > 0.0 ? Vec3(u / y) : p.normal.unitOrthogonal();
-        add_spring(out, qa, qb, p.local_a, p.local_b, along, scale * p.limit * friction_norm(y, eps).curvature);
+        add_spring(out, qa, qb, p.local_a, p.local_b, along,
+                   scale * p.limit * friction_norm(y, eps).curvature);
         add_spring(out, qa, qb, p.local_a, p.local_b, p.normal.cross(along), across);
     }
 }
@@ -85,7 +87,8 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
 
 double body_energy(const BodyStep& body, const Mat34& q, RigidityModel model) {
     double sum = 0.0;
-    for (int k = 0; k < 4; ++k) sum += 0.5 * body.inertia.of_column(k) * (q.col(k) - body.target.col(k)).squaredNorm();
+    for (int k = 0; k < 4; ++k)
+        sum += 0.5 * body.inertia.of_column(k) * (q.col(k) - body.target.col(k)).squaredNorm();
     return sum + body.rigidity * rigidity_energy(model, q.leftCols<3>());
 }
 
@@ -93,7 +96,8 @@ double friction_energy(const PairContacts& pair, const Mat34& qa, const Mat34& q
                        const Mat34& start_b, double eps) {
     const Mat34 da = qa - start_a, db = qb - start_b;
     double sum = 0.0;
-    for (const FrictionPoint& p : pair.friction) sum += p.limit * friction_norm(sliding(p, da, db).norm(), eps).value;
+    for (const FrictionPoint& p : pair.friction)
+        sum += p.limit * friction_norm(sliding(p, da, db).norm(), eps).value;
     return sum;
 }
 
@@ -119,7 +123,8 @@ Mat34 move_along(const Mat34& q, const Direction& direction, int index, double t
 }
 
 template <int Dof>
-void NewtonSystem<Dof>::assemble_body(const BodyStep& body, const Mat34& q, int node, const StepContext& context) {
+void NewtonSystem<Dof>::assemble_body(const BodyStep& body, const Mat34& q, int node,
+                                      const StepContext& context) {
     const Mat3 A = q.leftCols<3>();
     Mat34& g = gradient_[node];
     for (int k = 0; k < 4; ++k) g.col(k) = body.inertia.of_column(k) * (q.col(k) - body.target.col(k));
@@ -130,7 +135,8 @@ void NewtonSystem<Dof>::assemble_body(const BodyStep& body, const Mat34& q, int 
         Mat3 Y = target * body.inertia.moments.asDiagonal() * A.transpose();
         Y = (0.5 * (Y + Y.transpose())).eval();
         Mat3 turn = Y.trace() * Mat3::Identity() - Y;
-        if (Eigen::LLT<Mat3>(turn - 0.05 * turn.cwiseAbs().maxCoeff() * Mat3::Identity()).info() != Eigen::Success) {
+        if (Eigen::LLT<Mat3>(turn - 0.05 * turn.cwiseAbs().maxCoeff() * Mat3::Identity()).info() !=
+            Eigen::Success) {
             const Mat3 second = A * body.inertia.moments.asDiagonal() * A.transpose();
             turn = second.trace() * Mat3::Identity() - second;
         }

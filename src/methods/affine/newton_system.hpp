@@ -17,16 +17,16 @@ template <int Dof>
 struct PairBlocks {
     using Block = Eigen::Matrix<double, Dof, Dof>;
     Block aa, bb, ba;
-    Mat34 gradient_a, gradient_b;      // dE/dq
-    double stretch_a, stretch_b;       // stiffness seen by strain
+    Mat34 gradient_a, gradient_b;  // dE/dq
+    double stretch_a, stretch_b;   // stiffness seen by strain
 };
 
 struct Direction {
-    std::vector<Mat34> step;           // first-order increment of q per island body
-    std::vector<Vec3> turn;            // rigid form: w
-    std::vector<Mat3> stretch;         // rigid form: E
-    double slope = 0.0;                // gradient . step
-    double softness = 0.0;             // largest ratio of contact stiffness to rigidity
+    std::vector<Mat34> step;    // first-order increment of q per island body
+    std::vector<Vec3> turn;     // rigid form: w
+    std::vector<Mat3> stretch;  // rigid form: E
+    double slope = 0.0;         // gradient . step
+    double softness = 0.0;      // largest ratio of contact stiffness to rigidity
     bool rigid = true;
 };
 
@@ -34,7 +34,8 @@ template <int Dof>
 class NewtonSystem {
   public:
     void assemble(const Island& island, const StepContext& context);
-    void solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver, Direction& out);
+    void solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
+               Direction& out);
 
     // For tests: the assembled matrix and gradient.
     const solve::BlockMatrix& matrix() const { return matrix_; }
@@ -47,8 +48,8 @@ class NewtonSystem {
 
     solve::BlockMatrix matrix_;
     solve::BlockPattern pattern_;
-    std::vector<Mat34> gradient_;      // dE/dq per body
-    std::vector<double> stretch_;      // contact stiffness seen by strain
+    std::vector<Mat34> gradient_;  // dE/dq per body
+    std::vector<double> stretch_;  // contact stiffness seen by strain
     std::vector<PairBlocks<Dof>> pair_blocks_;
     std::vector<double> right_, x_;
 };

@@ -12,8 +12,14 @@ namespace tenon::affine {
 struct Settings {
     Integrator integrator = Integrator::implicit_euler;
     RigidityModel rigidity = RigidityModel::orthogonality;
-    double kappa = 1e11;           // Pa
-    double stretch_damping = 1.0;  // Newmark: part of the strain rate removed per step
+    double kappa = 1e11;             // Pa
+    double stretch_damping = 1.0;    // Newmark: part of the strain rate removed per step
+    double dhat = 0.0;               // m; 0: from the scene
+    double contact_stiffness = 0.0;  // m/s^2 held at half range; 0: from the scene
+    double eps_v = 0.0;              // m/s; 0: from the scene
+    double tolerance = 0.0;          // m/s; 0: from the scene
+    int max_iterations = 200;
+    int friction_iterations = 1;
 };
 
 std::vector<ParamInfo> parameter_list();
