@@ -1,6 +1,7 @@
 #include "methods/affine/affine_method.hpp"
 
 #include <cmath>
+#include <fstream>
 
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
@@ -68,10 +69,13 @@ AffineMethod::AffineMethod(const World& world, const Settings& settings)
     tolerance_ = settings.tolerance > 0.0 ? settings.tolerance : std::min(1e-4 * length, 1e-2);
 }
 
+AffineMethod::~AffineMethod() = default;
+
 // Algorithm: one implicit step as the minimisation of an incremental potential (Sec. 4), island by island.
 StepReport AffineMethod::step(World& world, double dt) {
     StepReport report;
     timer_.reset();
+    step_ = world.step;
     prepare_bodies(world, dt);          // targets q~ (Eq. 9)
     solve_free_bodies(report);          // where everything would go without contact
     solve_contacts(world, dt, report);  // candidates, islands, Newton with CCD-filtered steps
@@ -267,6 +271,7 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
                     friction_[key_of(field_.pair(pair))] = field_.contacts(pair).friction;
     }
     emit_path(islands, results);
+    write_log(islands, results, round);
     return more;
 }
 
@@ -283,6 +288,21 @@ void AffineMethod::emit_path(const std::vector<Island>& islands, const std::vect
                     poses[islands[i].bodies[n]] = results[i].path[k][n];
         path_sink_(poses);
     }
+}
+
+void AffineMethod::write_log(const std::vector<Island>& islands, const std::vector<IslandResult>& results,
+                             int round) {
+    if (settings_.log.empty()) return;
+    if (!log_) log_ = std::make_unique<std::ofstream>(settings_.log);
+    for (std::size_t i = 0; i < islands.size(); ++i)
+        for (std::size_t k = 0; k < results[i].log.size(); ++k) {
+            const IterationLog& l = results[i].log[k];
+            *log_ << "step " << step_ << " round " << round << " island " << i << " bodies "
+                  << islands[i].bodies.size() << " iteration " << k << " contacts " << l.contacts
+                  << " energy " << l.energy << " slope " << l.slope << " motion " << l.motion << " filtered "
+                  << l.filtered << " length " << l.length << (l.affine ? " affine" : " rigid") << '\n';
+        }
+    log_->flush();
 }
 
 void AffineMethod::report_contacts(World& world, StepReport& report) {

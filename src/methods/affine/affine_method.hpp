@@ -1,6 +1,7 @@
 // Affine body dynamics: stiff bodies with twelve flat coordinates each.
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -21,6 +22,7 @@ namespace affine {
 class AffineMethod final : public Method {
   public:
     AffineMethod(const World& world, const Settings& settings);
+    ~AffineMethod() override;
 
     StepReport step(World& world, double dt) override;
     void save(std::ostream& out) const override;
@@ -36,6 +38,8 @@ class AffineMethod final : public Method {
     void report_contacts(World& world, StepReport& report);
     void report_scripted(const World& world, StepReport& report) const;
     void emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results);
+
+    void write_log(const std::vector<Island>& islands, const std::vector<IslandResult>& results, int round);
 
     Settings settings_;
     ContactScale scale_;
@@ -56,6 +60,8 @@ class AffineMethod final : public Method {
     std::vector<int> node_;
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers_;
     std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;
+    std::unique_ptr<std::ofstream> log_;
+    long step_ = 0;
     int iterations_ = 0, solves_ = 0, line_search_steps_ = 0, rounds_ = 0;
     bool converged_ = true;
     double inner_ms_[4] = {0, 0, 0, 0};

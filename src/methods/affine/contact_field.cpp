@@ -28,11 +28,11 @@ Corners corners_of(const Candidate& c, const ContactShape& a, const ContactShape
             return {{c.j, t[0], t[1], t[2]}, 4, 1, false};
         }
         case PairKind::edge_edge:
-            return {{a.edges[c.i][0], a.edges[c.i][1], b.edges[c.j][0], b.edges[c.j][1]}, 4, 2, true};
+            return {{a.edge(c.i)[0], a.edge(c.i)[1], b.edge(c.j)[0], b.edge(c.j)[1]}, 4, 2, true};
         case PairKind::vertex_edge:
-            return {{c.i, b.loose_edges[c.j][0], b.loose_edges[c.j][1], 0}, 3, 1, true};
+            return {{c.i, b.edge(c.j)[0], b.edge(c.j)[1], 0}, 3, 1, true};
         case PairKind::edge_vertex:
-            return {{c.j, a.loose_edges[c.i][0], a.loose_edges[c.i][1], 0}, 3, 1, false};
+            return {{c.j, a.edge(c.i)[0], a.edge(c.i)[1], 0}, 3, 1, false};
         default:
             return {{c.i, c.j, 0, 0}, 2, 1, true};
     }
@@ -115,7 +115,7 @@ ContactField::ContactField(const World& world) {
     points_.resize(count);
     body_shapes_.resize(count);
     for (std::size_t i = 0; i < count; ++i)
-        points_[i].shape = body_shapes_[i] = &shape_table_[world.bodies.shape[i]];
+        points_[i].shape = body_shapes_[i] = shape_table_[world.bodies.shape[i]].get();
 }
 
 void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,

@@ -74,7 +74,7 @@ class ContactField {
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
 
   private:
-    std::vector<ContactShape> shape_table_;  // per world shape
+    std::vector<std::unique_ptr<ContactShape>> shape_table_;  // per world shape
     std::vector<const ContactShape*> body_shapes_;
     std::vector<BodyPoints> points_;
     CandidateBuilder builder_;

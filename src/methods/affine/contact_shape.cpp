@@ -1,59 +1,58 @@
 #include "methods/affine/contact_shape.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace tenon::affine {
 namespace {
 
 constexpr double flat_sine = 1e-7;  // of the angle between neighbouring triangles
 
-struct EdgeUse {
-    int triangles = 0;
-    Vec3 normal = Vec3::Zero();
-    bool crease = false;
-};
+int edge_number(const std::vector<Edge>& sorted, int i, int j) {
+    const Edge edge{std::min(i, j), std::max(i, j)};
+    return static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), edge) - sorted.begin());
+}
 
-}  // namespace
-
-ContactShape contact_shape(const Shape& shape) {
-    ContactShape out;
-    out.shape = &shape;
+// Edges that are not inside a flat part: two coplanar triangles on both sides.
+std::vector<char> crease_edges(const Shape& shape) {
     const Mesh& mesh = shape.mesh;
-    std::map<Edge, EdgeUse> uses;
+    const std::size_t count = shape.all_edges.size();
+    std::vector<int> uses(count, 0);
+    std::vector<Vec3> normals(count, Vec3::Zero());
+    std::vector<char> flat(count, 0);
     for (const Triangle& t : mesh.triangles) {
         const Vec3 normal = (mesh.vertices[t[1]] - mesh.vertices[t[0]])
                                 .cross(mesh.vertices[t[2]] - mesh.vertices[t[0]])
                                 .normalized();
         for (int k = 0; k < 3; ++k) {
-            const int i = t[k], j = t[(k + 1) % 3];
-            EdgeUse& use = uses[{std::min(i, j), std::max(i, j)}];
-            if (++use.triangles == 1)
-                use.normal = normal;
-            else if (use.triangles > 2 || use.normal.cross(normal).norm() > flat_sine ||
-                     use.normal.dot(normal) < 0)
-                use.crease = true;
+            const int e = edge_number(shape.all_edges, t[k], t[(k + 1) % 3]);
+            ++uses[e];
+            if (uses[e] == 1)
+                normals[e] = normal;
+            else
+                flat[e] =
+                    uses[e] == 2 && normals[e].cross(normal).norm() < flat_sine && normals[e].dot(normal) > 0;
         }
     }
-    std::vector<char> touches(mesh.vertices.size(), 0);
-    for (const auto& [edge, use] : uses) {
-        if (!use.crease && use.triangles == 2) continue;
-        out.edges.push_back(edge);
-        touches[edge[0]] = touches[edge[1]] = 1;
+    std::vector<char> crease(count);
+    for (std::size_t e = 0; e < count; ++e) crease[e] = !flat[e];
+    return crease;
+}
+
+}  // namespace
+
+std::unique_ptr<ContactShape> contact_shape(const Shape& shape) {
+    auto out = std::make_unique<ContactShape>();
+    out->shape = &shape;
+    out->tree = geometry::SurfaceTree(shape.mesh, shape.all_edges);
+    out->edge_touches = crease_edges(shape);
+    out->vertex_touches.assign(shape.mesh.vertices.size(), 0);
+    out->edge_length_squared.reserve(shape.all_edges.size());
+    for (std::size_t e = 0; e < shape.all_edges.size(); ++e) {
+        const auto [i, j] = shape.all_edges[e];
+        if (out->edge_touches[e]) out->vertex_touches[i] = out->vertex_touches[j] = 1;
+        out->edge_length_squared.push_back((shape.mesh.vertices[j] - shape.mesh.vertices[i]).squaredNorm());
     }
-    for (const Edge& edge : mesh.edges) {
-        out.edges.push_back(edge);
-        out.loose_edges.push_back(edge);
-        touches[edge[0]] = touches[edge[1]] = 1;
-    }
-    for (const int point : mesh.points) {
-        out.points.push_back(point);
-        touches[point] = 1;
-    }
-    for (std::size_t i = 0; i < touches.size(); ++i)
-        if (touches[i]) out.vertices.push_back(static_cast<int>(i));
-    for (const Edge& edge : out.edges)
-        out.edge_length_squared.push_back((mesh.vertices[edge[1]] - mesh.vertices[edge[0]]).squaredNorm());
+    for (const int point : shape.mesh.points) out->vertex_touches[point] = 1;
     return out;
 }
 

@@ -1,8 +1,10 @@
 // What of a shape can touch first: shared by all bodies of that shape.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "geometry/bvh_surface.hpp"
 #include "tenon/world.hpp"
 
 namespace tenon::affine {
@@ -11,13 +13,14 @@ namespace tenon::affine {
 // before they meet at a corner, at a crease or on a face. Affine maps keep flat parts flat.
 struct ContactShape {
     const Shape* shape = nullptr;
-    std::vector<int> vertices;      // that may touch triangles
-    std::vector<Edge> edges;        // creases, boundaries and loose edges: may touch edges
-    std::vector<Edge> loose_edges;  // may be touched by points
-    std::vector<int> points;        // loose vertices: may touch points and loose edges
+    geometry::SurfaceTree tree;
+    std::vector<char> vertex_touches;  // per vertex: may touch triangles
+    std::vector<char> edge_touches;    // per edge of the tree: crease, boundary or loose
     std::vector<double> edge_length_squared;
+
+    const Edge& edge(int k) const { return shape->all_edges[k]; }
 };
 
-ContactShape contact_shape(const Shape& shape);
+std::unique_ptr<ContactShape> contact_shape(const Shape& shape);
 
 }  // namespace tenon::affine

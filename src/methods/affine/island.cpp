@@ -123,6 +123,7 @@ class IslandNewton {
     void direction_with(NewtonSystem<Dof>& system, solve::BlockCholesky& solver) {
         {
             Clock clock(result_.assemble_ms);
+            system.friction_blend = friction_blend_;
             system.assemble(island_, context_);
         }
         Clock clock(result_.solve_ms);
@@ -185,7 +186,15 @@ class IslandNewton {
     }
 
     void take_step() {
-        const bool small = largest_motion() <= context_.tolerance;
+        const double motion = largest_motion();
+        const bool small = motion <= context_.tolerance;
+        IterationLog& log = result_.log.emplace_back();
+        log.slope = direction_.slope;
+        log.motion = motion;
+        log.affine = affine_;
+        for (const int k : island_.pairs)
+            log.contacts += static_cast<int>(context_.field.contacts(k).points.size());
+        log.energy = energy_;
         double t = 1.0;
         move_trial(t);
         while (!within_slack()) {
@@ -195,9 +204,9 @@ class IslandNewton {
         }
         if (t < 1.0) result_.out_of_slack = true;
         if (t < 0.05) return;
-        t = filter(t);
+        log.filtered = t = filter(t);
         const double noise = 1e-12 * std::abs(energy_);
-        for (; t > 1e-9; t = filter(0.5 * t)) {
+        for (double shorter = 0.5; t > 1e-9; t = filter(shorter * t)) {
             ++result_.line_search_steps;
             double trial_energy;
             {
@@ -207,9 +216,18 @@ class IslandNewton {
             }
             if (trial_energy <= energy_ + noise + 1e-4 * t * direction_.slope || (small && t < 0.3)) {
                 accept(trial_energy);
+                log.energy = trial_energy;
+                log.length = t;
+                // Sliding that turns back within the step defeats the true curvature: soften the hope, then try again.
+                friction_blend_ = t < 0.3 * log.filtered ? 1.0
+                                  : t == 1.0             ? 0.3 * friction_blend_
+                                                         : friction_blend_;
                 result_.converged = small && !result_.out_of_slack;
                 return;
             }
+            // Minimum of the parabola through both energies and the slope.
+            const double rise = trial_energy - energy_ - t * direction_.slope;
+            shorter = std::clamp(-0.5 * t * direction_.slope / rise, 0.1, 0.5);
             if (small && std::abs(trial_energy - energy_) < 1e-9 * std::abs(energy_)) break;
         }
         // No decrease to be had: either at the bottom, to round-off, or stuck.
@@ -270,6 +288,7 @@ class IslandNewton {
     std::vector<Mat34> poses_, trial_;
     double energy_ = 0.0;
     bool affine_ = false;
+    double friction_blend_ = 0.0;
 };
 
 }  // namespace

@@ -34,7 +34,19 @@ struct StepContext {
     bool record_path = false;
 };
 
+// One Newton iteration, for the log.
+struct IterationLog {
+    double energy = 0.0;    // after the step
+    double slope = 0.0;     // gradient . direction
+    double motion = 0.0;    // of the fastest point over the full Newton step, m
+    double filtered = 0.0;  // step length that CCD left
+    double length = 0.0;    // step length taken
+    int contacts = 0;
+    bool affine = false;
+};
+
 struct IslandResult {
+    std::vector<IterationLog> log;
     int iterations = 0;
     int solves = 0;
     int line_search_steps = 0;

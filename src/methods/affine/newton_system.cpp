@@ -50,13 +50,11 @@ void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Ve
     out.aa.noalias() += (stiffness * ja) * ja.transpose();
     out.bb.noalias() += (stiffness * jb) * jb.transpose();
     out.ba.noalias() -= (stiffness * jb) * ja.transpose();
-    out.stretch_a += stiffness * local_a.squaredNorm();
-    out.stretch_b += stiffness * local_b.squaredNorm();
 }
 
 template <int Dof>
 void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
-              const Mat34& start_b, double scale, double eps, PairBlocks<Dof>& out) {
+              const Mat34& start_b, double scale, double eps, double blend, PairBlocks<Dof>& out) {
     out.aa.setZero();
     out.bb.setZero();
     out.ba.setZero();
@@ -68,6 +66,8 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
         add_force(out.gradient_a, p.local_a, force);
         add_force(out.gradient_b, p.local_b, -force);
         add_spring(out, qa, qb, p.local_a, p.local_b, p.normal, scale * p.stiffness);
+        out.stretch_a += scale * p.stiffness * p.local_a.squaredNorm();
+        out.stretch_b += scale * p.stiffness * p.local_b.squaredNorm();
     }
     const Mat34 da = qa - start_a, db = qb - start_b;
     for (const FrictionPoint& p : pair.friction) {
@@ -77,8 +77,9 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
         add_force(out.gradient_a, p.local_a, force);
         add_force(out.gradient_b, p.local_b, -force);
         const Vec3 along = y > 0.0 ? Vec3(u / y) : p.normal.unitOrthogonal();
-        add_spring(out, qa, qb, p.local_a, p.local_b, along,
-                   scale * p.limit * friction_norm(y, eps).curvature);
+        // Along the sliding direction the true curvature ends where sticking ends; f1/y never undercuts the energy.
+        const double curvature = scale * p.limit * friction_norm(y, eps).curvature;
+        add_spring(out, qa, qb, p.local_a, p.local_b, along, std::max(curvature, blend * across));
         add_spring(out, qa, qb, p.local_a, p.local_b, p.normal.cross(along), across);
     }
 }
@@ -160,7 +161,7 @@ void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& conte
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         if (contacts.points.empty() && contacts.friction.empty()) return;
         sum_pair(contacts, context.q[pair.a], context.q[pair.b], bodies[pair.a].start, bodies[pair.b].start,
-                 context.bodies.potential_scale, context.friction_eps, pair_blocks_[k]);
+                 context.bodies.potential_scale, context.friction_eps, friction_blend, pair_blocks_[k]);
     });
     for (std::size_t k = 0; k < count; ++k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);

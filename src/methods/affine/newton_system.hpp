@@ -37,6 +37,8 @@ class NewtonSystem {
     void solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                Direction& out);
 
+    double friction_blend = 0.0;  // 0: true curvature of friction, 1: its quadratic majoriser
+
     // For tests: the assembled matrix and gradient.
     const solve::BlockMatrix& matrix() const { return matrix_; }
     const std::vector<Mat34>& gradient() const { return gradient_; }

@@ -43,6 +43,7 @@ std::vector<ParamInfo> parameter_list() {
         {"max_iterations", 200.0, "Newton iterations before a step counts as unconverged", 1.0, 1e6},
         {"friction_iterations", 1.0, "how often friction's normal forces are renewed within a step", 1.0,
          100.0},
+        {"log", std::string(), "file that gets a line for every Newton iteration"},
     };
 }
 
@@ -58,6 +59,7 @@ Settings read_settings(const Params& params) {
     settings.tolerance = params.number("tolerance");
     settings.max_iterations = params.integer("max_iterations");
     settings.friction_iterations = params.integer("friction_iterations");
+    settings.log = params.text("log");
     return settings;
 }
 

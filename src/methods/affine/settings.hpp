@@ -1,6 +1,7 @@
 // The method's parameters: names, defaults, help, and the form the code uses.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "methods/affine/integrator.hpp"
@@ -20,6 +21,7 @@ struct Settings {
     double tolerance = 0.0;          // m/s; 0: from the scene
     int max_iterations = 200;
     int friction_iterations = 1;
+    std::string log;  // file for a line per Newton iteration; empty: none
 };
 
 std::vector<ParamInfo> parameter_list();

@@ -8,5 +8,8 @@
 namespace tenon {
 
 std::vector<BuiltinScene> affine_free_scenes();
+std::vector<BuiltinScene> affine_wall_scenes();
+std::vector<BuiltinScene> affine_friction_scenes();
+std::vector<BuiltinScene> affine_chain_scenes();
 
 }  // namespace tenon

@@ -18,6 +18,27 @@ inline GeometrySpec shape_spec(const std::string& shape, const std::map<std::str
     return geometry;
 }
 
+inline Mesh shape_mesh(const std::string& shape, const std::map<std::string, ParamValue>& values) {
+    const geometry::ShapeInfo* info = geometry::find_shape(shape);
+    return info->make(resolve_params(info->parameters, values, {shape, "shape"}));
+}
+
+inline void append_mesh(Mesh& mesh, const Mesh& part, const Vec3& position, const Quat& rotation) {
+    const int first = static_cast<int>(mesh.vertices.size());
+    for (const Vec3& v : part.vertices) mesh.vertices.push_back(rotation * v + position);
+    for (const Triangle& t : part.triangles)
+        mesh.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+}
+
+inline GeometrySpec mesh_spec(const Mesh& mesh) {
+    GeometrySpec geometry;
+    geometry.vertices = mesh.vertices;
+    geometry.triangles = mesh.triangles;
+    geometry.edges = mesh.edges;
+    geometry.points = mesh.points;
+    return geometry;
+}
+
 inline std::vector<double> list_of(const Vec3& v) {
     return {v.x(), v.y(), v.z()};
 }
