@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "geometry/mesh_check.hpp"
 #include "tenon/method.hpp"
 #include "tenon/world.hpp"
 
@@ -16,6 +17,7 @@ inline std::shared_ptr<const Shape> unit_box() {
     shape->mesh.triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
                              {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
     for (const Vec3& vertex : shape->mesh.vertices) shape->box.add(vertex);
+    shape->all_edges = geometry::all_edges(shape->mesh);
     shape->radius = std::sqrt(0.75);
     shape->volume = 1.0;
     shape->second_moments = Vec3::Constant(1.0 / 12.0);
