@@ -63,6 +63,7 @@ Scene Reader::read(Value& root) {
     if (const Value* units = root.find("units"); units && units->is_text() && units->text() == "mm")
         context_.length = 1e-3;
     check_object(context_, top, root, scene_keys());
+    scene_.file = context_.file;  // for errors on the way
 
     read_header(root);
     if (Value* method = root.find("method")) read_method(top / "method", *method);
@@ -82,6 +83,7 @@ Scene Reader::read(Value& root) {
     if (const Value* wind = root.find("wind")) read_wind(*wind);
     if (const Value* expect = root.find("expect")) read_expect(top / "expect", *expect);
     if (const Value* camera = root.find("camera")) read_camera(top / "camera", *camera);
+    scene_.file.clear();
     return std::move(scene_);
 }
 

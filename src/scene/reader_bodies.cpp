@@ -33,15 +33,12 @@ std::array<bool, 6> read_fixed(const Value& value) {
 void Reader::read_bodies(const Where& where, Value& bodies) {
     if (!bodies.is_list()) return;
     scene_.bodies.reserve(bodies.list().size());
+    scene_.body_lookup.reserve(bodies.list().size());
     for (std::size_t i = 0; i < bodies.list().size(); ++i) {
         const Where entry = where / static_cast<long>(i);
         BodySpec body = read_body(entry, bodies.list()[i]);
         if (body.name == "world")
             context_.fail(entry / "name", "'world' is the name of the fixed frame", "choose another name");
-        if (const int other = body.name.empty() ? -1 : scene_.body_index(body.name); other >= 0)
-            context_.fail(entry / "name",
-                          fmt::format("'{}' is already the name of bodies[{}]", body.name, other),
-                          "names must be unique");
         scene_.add_body(std::move(body));
     }
 }

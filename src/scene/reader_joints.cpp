@@ -43,6 +43,8 @@ const std::vector<Restricted>& restricted_keys() {
 void Reader::read_joints(const Where& where, const Value& joints) {
     if (!joints.is_list()) return;
     const List& list = joints.list();
+    joint_names_.reserve(list.size());
+    scene_.joints.reserve(list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {  // names first: couplings may refer to later joints
         const Where entry = where / static_cast<long>(i);
         const std::string name = text_or(list[i], "name", fmt::format("joint-{}", i));

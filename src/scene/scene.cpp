@@ -90,11 +90,15 @@ int Scene::add_body(BodySpec body) {
     }
     const int index = static_cast<int>(bodies.size());
     if (body.name.empty()) body.name = fmt::format("body-{}", index);
-    if (const int other = body_index(body.name); other >= 0)
-        throw InputError(file, fmt::format("bodies[{}].name", index),
-                         fmt::format("'{}' is already the name of bodies[{}]", body.name, other),
-                         "names must be unique");
-    body_lookup[body.name] = index;
+    const auto [entry, is_new] = body_lookup.try_emplace(body.name, index);
+    if (!is_new) {
+        const int other = body_index(body.name);
+        if (other >= 0)
+            throw InputError(file, fmt::format("bodies[{}].name", index),
+                             fmt::format("'{}' is already the name of bodies[{}]", body.name, other),
+                             "names must be unique");
+        entry->second = index;
+    }
     bodies.push_back(std::move(body));
     return index;
 }
@@ -104,7 +108,6 @@ int Scene::body_index(const std::string& body_name) const {
     if (found != body_lookup.end() && static_cast<std::size_t>(found->second) < bodies.size() &&
         bodies[static_cast<std::size_t>(found->second)].name == body_name)
         return found->second;
-    if (found == body_lookup.end() && body_lookup.size() == bodies.size()) return -1;
     for (std::size_t i = 0; i < bodies.size(); ++i)
         if (bodies[i].name == body_name) return static_cast<int>(i);
     return -1;
