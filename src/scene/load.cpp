@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -30,6 +31,44 @@ Scene read_scene(const std::string& file, const std::vector<Override>& overrides
 
 namespace {
 
+// Whether all keys are about the scene as a whole.
+bool concern_header(const Scene& made, const std::vector<Override>& overrides) {
+    static const std::vector<std::string> keys = {"name",   "up", "gravity", "seconds",
+                                                  "method", "dt", "wind",    "camera"};
+    return made.materials[0].name == "default" &&
+           std::all_of(overrides.begin(), overrides.end(), [](const Override& entry) {
+               const std::string first = entry.key.substr(0, entry.key.find_first_of(".["));
+               return std::find(keys.begin(), keys.end(), first) != keys.end();
+           });
+}
+
+// Such keys are set without writing out the bodies: a million of them stay where they are.
+Scene with_header(Scene made, const std::string& name, const std::vector<Override>& overrides) {
+    Scene header;
+    header.name = made.name;
+    header.up = made.up;
+    header.gravity = made.gravity;
+    header.seconds = made.seconds;
+    header.dt = made.dt;
+    header.method = made.method;
+    header.method_params = made.method_params;
+    header.wind = made.wind;
+    header.camera = made.camera;
+    scene::Value root = scene::parse_json(write_scene(header), name);
+    scene::apply_overrides(root, overrides, name);
+    header = scene::Reader(name, "").read_header_only(root);
+    made.name = header.name;
+    made.up = header.up;
+    made.gravity = header.gravity;
+    made.seconds = header.seconds;
+    made.dt = header.dt;
+    made.method = header.method;
+    made.method_params = header.method_params;
+    made.wind = header.wind;
+    made.camera = header.camera;
+    return made;
+}
+
 Scene load_builtin(const BuiltinScene& builtin, const std::vector<Override>& overrides) {
     std::map<std::string, ParamValue> own;
     std::vector<Override> others;
@@ -47,7 +86,8 @@ Scene load_builtin(const BuiltinScene& builtin, const std::vector<Override>& ove
     Scene made = make_builtin(builtin, own);
     if (others.empty()) return made;
     try {
-        return parse_scene(write_scene(made), builtin.name, "", others);
+        return concern_header(made, others) ? with_header(std::move(made), builtin.name, others)
+                                            : parse_scene(write_scene(made), builtin.name, "", others);
     } catch (const InputError& error) {
         // A mistyped parameter of the scene itself is more likely than a path of the format.
         if (error.path() != "--set " + others.front().key ||

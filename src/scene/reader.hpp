@@ -18,6 +18,12 @@ class Reader {
     // Checks the whole tree and reads it; the tree is scaled to metres on the way.
     Scene read(Value& root);
 
+    // Reads only what concerns the scene as a whole: it may have no bodies.
+    Scene read_header_only(Value& root) {
+        header_only_ = true;
+        return read(root);
+    }
+
   private:
     // reader.cpp
     void read_header(const Value& root);
@@ -70,6 +76,7 @@ class Reader {
 
     Context context_;
     std::string base_folder_;
+    bool header_only_ = false;
     Scene scene_;
     std::unordered_map<std::string, GeometrySpec> shapes_;          // entries of "shapes"
     std::unordered_map<std::string, int> geometry_by_fingerprint_;  // so that equal text is resolved once

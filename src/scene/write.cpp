@@ -240,7 +240,7 @@ std::string Writer::body(std::size_t index) const {
     }
     add_pose(out, body.position, body.rotation);
     add_velocity(out, body.linear_velocity, body.angular_velocity);
-    if (body.material != 0) out.text("material", material_name(body.material));
+    if (material_name(body.material) != "default") out.text("material", material_name(body.material));
     if (body.density) out.number("density", *body.density);
     if (body.mass) out.number("mass", *body.mass);
     if (body.friction) out.number("friction", *body.friction);
@@ -328,7 +328,7 @@ std::string Writer::elastic(std::size_t index) const {
     }
     if (elastic.cell_size != 0) out.number("cell_size", elastic.cell_size);
     if (elastic.model != "neo-hookean") out.text("model", elastic.model);
-    if (elastic.material != 0) out.text("material", material_name(elastic.material));
+    if (material_name(elastic.material) != "default") out.text("material", material_name(elastic.material));
     add_pose(out, elastic.position, elastic.rotation);
     add_velocity(out, elastic.linear_velocity, elastic.angular_velocity);
     if (!elastic.surface_file.empty()) out.text("surface", file_path(elastic.surface_file));

@@ -100,6 +100,20 @@ TEST(Overrides, SetParametersOfBuiltInScenesFirst) {
     }
 }
 
+// Keys of the scene as a whole take a shorter way than others; both must agree.
+TEST(Overrides, ShortAndLongWayAgreeForBuiltInScenes) {
+    for (const BuiltinScene& builtin : builtin_scenes()) {
+        SCOPED_TRACE(builtin.name);
+        const std::vector<Override> header = {
+            {"gravity[0]", "0.5"}, {"camera.fov", "33"}, {"wind.drag", "0.25"}};
+        std::vector<Override> all = header;
+        all.push_back({"contact.dhat", "0.0625"});
+        Scene quick = load_scene(builtin.name, header);
+        quick.contact.dhat = 0.0625;
+        EXPECT_EQ(write_scene(quick), write_scene(load_scene(builtin.name, all)));
+    }
+}
+
 TEST(Overrides, EveryBuiltInSceneSurvivesBeingWrittenOut) {
     for (const BuiltinScene& builtin : builtin_scenes()) {
         SCOPED_TRACE(builtin.name);
