@@ -106,7 +106,7 @@ std::string suggestion(const std::string& wrong, const std::vector<std::string>&
     std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
     for (const std::string& name : known) {
         const std::size_t distance = edit_distance(wrong, name);
-        if (distance < best_distance) {
+        if (distance < best_distance && distance < wrong.size()) {
             best_distance = distance;
             best = name;
         }

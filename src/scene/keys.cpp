@@ -221,7 +221,11 @@ const ObjectInfo& keyframe_keys() {
             "keyframe",
             "A pose at a time. What is left out stays as in the keyframe before; in the first one, "
             "as in the body.",
-            {{.name = "time", .kind = Kind::number, .help = "When.", .unit = "s", .required = true}}};
+            {{.name = "time",
+              .kind = Kind::number,
+              .help = "Time of the pose.",
+              .unit = "s",
+              .required = true}}};
         append(made.keys, pose_keys());
         return made;
     }();

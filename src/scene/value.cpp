@@ -73,6 +73,8 @@ std::string syntax_problem(const std::string& message) {
     const std::size_t colon = message.find(": ");
     std::string rest = colon == std::string::npos ? message : message.substr(colon + 2);
     if (rest.rfind("syntax error", 0) != 0) rest = "syntax error: " + rest;
+    for (char& c : rest)  // the text read last may be anything
+        if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
     return "JSON " + rest;
 }
 
