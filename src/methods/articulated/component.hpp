@@ -41,6 +41,7 @@ class Component {
     virtual bool update_bounds(const BodyField&) { return false; }
 
     virtual bool linear() const { return true; }
+    virtual bool has_contacts() const { return false; }  // between its own bodies
     virtual std::string solver_name() const = 0;
 
     // Joint forces of the last solve, into the world's joints.

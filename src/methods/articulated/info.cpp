@@ -20,6 +20,9 @@ Options read_options(const Params& params) {
     options.solver.max_closer_rows = params.integer("max_closer_rows");
     options.solver.sweep_tolerance = params.number("sweep_tolerance");
     options.solver.max_sweeps = params.integer("max_sweeps");
+    options.contact.stiffness = params.number("contact_stiffness");
+    options.contact.slide_speed = params.number("slide_speed");
+    options.contact.max_iterations = params.integer("contact_iterations");
     return options;
 }
 
@@ -52,6 +55,9 @@ std::vector<ParamInfo> parameters() {
         {"joint_tolerance", 1e-9, "corrections go on until joints are closed to this (m, rad)", 1e-14, 1},
         {"start_substeps", 8.0, "implicit Euler steps that make up the first BDF2 step", 1, 1000},
         {"max_closer_rows", 96.0, "loops with more closing rows go to the sparse solver", 0, 100000},
+        {"contact_stiffness", 1.0, "times the contact stiffness chosen from material and step", 1e-6, 1e6},
+        {"slide_speed", 1e-3, "friction is smoothed below this speed", 1e-9, 1, {}, "m/s"},
+        {"contact_iterations", 4.0, "most solves per step spent on contacts that change sides", 1, 100},
         {"sweep_tolerance", 1e-10, "gauss-seidel: relative residual", 1e-16, 1},
         {"max_sweeps", 200.0, "gauss-seidel: most sweeps per solve", 1, 1e6},
     };

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
+#include "methods/articulated/row_component.hpp"
 #include "methods/articulated/topology.hpp"
 #include "world/joint_rows.hpp"
 
@@ -65,7 +67,14 @@ void ArticulatedMethod::build(const World& world) {
     }
     scripted_rate_.assign(scripted_.size(), Mat34::Zero());
     components_ = make_components(world, options_.solver);
-    reports_.resize(components_.size());
+    component_of_.assign(count, -1);
+    for (std::size_t c = 0; c < components_.size(); ++c)
+        for (int body : components_[c]->bodies) component_of_[body] = static_cast<int>(c);
+    euler_left_.assign(count, 0);
+    merged_.clear();
+    merged_signature_.clear();
+    auto contacts = std::make_unique<ContactSet>(world, options_.contact);
+    contacts_ = std::move(contacts);
     joint_was_broken_.resize(world.joints.size());
     for (std::size_t j = 0; j < world.joints.size(); ++j) joint_was_broken_[j] = world.joints[j].broken;
     matrix_step_ = 0.0;
@@ -104,6 +113,9 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
         write_joints(world);
     }
     StepReport report;
+    contacts_->write(field_, world);
+    report.contacts = static_cast<int>(world.contacts.size());
+    report.min_distance = contacts_->min_distance(field_);
     report.joint_residual = total_.residual;
     report.iterations = total_.solves;
     report.converged = total_.converged;
@@ -115,11 +127,85 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
                       {"polar_fallbacks", static_cast<double>(total_.fallbacks)},
                       {"strain", total_.strain}};
     std::map<std::string, int> solvers;
-    for (const auto& component : components_) ++solvers[component->solver_name()];
+    for (const Component* component : current_) ++solvers[component->solver_name()];
     for (const auto& [name, count] : solvers)
         report.solver += fmt::format("{}{}{}", report.solver.empty() ? "" : ", ", name,
                                      count > 1 ? fmt::format(" x{}", count) : "");
     return report;
+}
+
+// Contacts with colliders make the matrices of the bodies they touch dense; impacts are stepped by implicit Euler,
+// because BDF2 would carry half the speed from before them on.
+void ArticulatedMethod::find_contacts(const World& world, double h) {
+    std::fill(field_.dense.begin(), field_.dense.end(), -1);
+    if (!contacts_->enabled()) return;
+    std::vector<int> impacts;
+    contacts_->find(world, field_, h, impacts);
+    std::vector<char> hit(components_.size(), 0);
+    for (int body : impacts) hit[component_of_[body]] = 1;
+    for (const auto& component : components_)
+        for (int body : component->bodies) {
+            if (hit[component_of_[body]])
+                euler_left_[body] = 2;
+            else if (euler_left_[body] > 0)
+                --euler_left_[body];
+            field_.euler[body] = euler_left_[body] > 0;
+        }
+}
+
+// Components whose links touch each other are solved as one, with their contacts as soft rows.
+void ArticulatedMethod::merge_touching(const World& world) {
+    std::vector<int> root(components_.size());
+    std::iota(root.begin(), root.end(), 0);
+    const auto find = [&](int i) {
+        while (root[i] != i) i = root[i] = root[root[i]];
+        return i;
+    };
+    std::vector<std::uint64_t> signature;
+    std::vector<char> merges(components_.size(), 0);
+    const auto& points = contacts_->points();
+    for (const ContactPoint& c : points) {
+        if (!c.both_move) continue;
+        const int a = component_of_[c.a], b = component_of_[c.b];
+        root[find(b)] = find(a);
+        merges[a] = merges[b] = 1;
+        signature.push_back((static_cast<std::uint64_t>(c.a) << 32) | static_cast<std::uint32_t>(c.b));
+    }
+    const bool same = signature == merged_signature_ && !merged_.empty();
+    std::map<int, std::vector<int>> contacts_of, bodies_of;  // by root
+    for (std::size_t k = 0; k < points.size(); ++k)
+        if (points[k].both_move) contacts_of[find(component_of_[points[k].a])].push_back(static_cast<int>(k));
+    if (!same) {
+        merged_.clear();
+        for (std::size_t c = 0; c < components_.size(); ++c)
+            if (merges[c]) {
+                std::vector<int>& list = bodies_of[find(static_cast<int>(c))];
+                list.insert(list.end(), components_[c]->bodies.begin(), components_[c]->bodies.end());
+            }
+        for (auto& [top, bodies] : bodies_of)
+            merged_.push_back(std::make_unique<RowComponent>(world, bodies, joints_among(world, bodies),
+                                                             options_.solver, contacts_.get(),
+                                                             contacts_of[top]));
+        merged_signature_ = signature;
+    } else {
+        std::size_t number = 0;
+        for (const auto& [top, list] : contacts_of)
+            static_cast<RowComponent&>(*merged_[number++]).renew_contacts(list);
+    }
+    current_.clear();
+    for (std::size_t c = 0; c < components_.size(); ++c)
+        if (!merges[c]) current_.push_back(components_[c].get());
+    for (const auto& component : merged_) current_.push_back(component.get());
+    touched_.assign(current_.size(), {});
+    int dense = 0;
+    if (contacts_->enabled())
+        for (std::size_t c = 0; c < current_.size(); ++c)
+            for (int body : current_[c]->bodies)
+                if (contacts_->touches(body)) {
+                    touched_[c].push_back(body);
+                    field_.dense[body] = dense++;
+                }
+    if (static_cast<int>(field_.dense_bodies.size()) < dense) field_.dense_bodies.resize(dense);
 }
 
 // Matrices, targets, then each component by itself; the world changes only when all have succeeded.
@@ -131,16 +217,25 @@ void ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
         set_targets(world, h, end_time, with_history);
     }
     {
+        auto guard = timer_.stage("contacts");
+        find_contacts(world, h);
+        merge_touching(world);
+        const auto& euler = field_.euler;  // impacts change the rule
+        if (std::find(euler.begin(), euler.end(), 1) != euler.end())
+            set_targets(world, h, end_time, with_history);
+    }
+    {
         auto guard = timer_.stage("solve");
         const StepStart start{world, with_history ? &previous_q_ : nullptr,
                               with_history ? &previous_rate_ : nullptr, end_time};
+        reports_.resize(current_.size());
         const auto run = [&](std::size_t c) {
-            components_[c]->begin_step(field_, start);
-            reports_[c] = solve_component(*components_[c]);
+            current_[c]->begin_step(field_, start);
+            reports_[c] = solve_component(*current_[c], touched_[c], h);
         };
         std::vector<std::size_t> small;
-        for (std::size_t c = 0; c < components_.size(); ++c)
-            if (components_[c]->bodies.size() >= kLarge)
+        for (std::size_t c = 0; c < current_.size(); ++c)
+            if (current_[c]->bodies.size() >= kLarge)
                 run(c);
             else
                 small.push_back(c);
@@ -164,6 +259,7 @@ void ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
     total_.residual = now.residual;
     total_.converged = total_.converged && now.converged;
     auto guard = timer_.stage("commit");
+    contacts_->remember();
     commit(world, h, with_history);
 }
 
@@ -214,20 +310,28 @@ void ArticulatedMethod::set_targets(const World& world, double h, double end_tim
 
 // One solve, accepted at once if the incremental potential fell; halved until it does otherwise. Further solves
 // only while strain is above tolerance and still changing, or motors and limits change sides.
-SolveReport ArticulatedMethod::solve_component(Component& component) {
+SolveReport ArticulatedMethod::solve_component(Component& component, const std::vector<int>& touched,
+                                               double h) {
     SolveReport report;
     const std::vector<int>& bodies = component.bodies;
     const auto move = [&](double length) {
         parallel_for(bodies.size(), kGrain,
                      [&](std::size_t i) { field_.x[bodies[i]] += length * field_.dq[bodies[i]]; });
     };
+    const auto potential = [&](const FieldReport& own) {
+        double sum = own.energy + component.soft_energy(field_);
+        for (int body : touched) sum += contacts_->energy(field_, body);
+        return sum;
+    };
     FieldReport state = refresh(field_, bodies);
-    double energy = state.energy + component.soft_energy(field_);
+    double energy = potential(state);
     bool closed = component.residual(field_) < options_.joint_tolerance;
     double last_strain = 1e300;
+    const bool component_has_contacts = !touched.empty() || component.has_contacts();
     std::vector<Mat34> saved_x,
         saved_dq;  // corrections leave the straight path: nonlinear components start over
     for (int iteration = 1;; ++iteration) {
+        contacts_->make_dense(field_, touched);
         component.solve(field_);
         ++report.solves;
         if (!component.linear()) {
@@ -251,7 +355,7 @@ SolveReport ArticulatedMethod::solve_component(Component& component) {
             }
             state = refresh(field_, bodies);
             report.fallbacks += state.fallbacks;
-            trial_energy = state.energy + component.soft_energy(field_);
+            trial_energy = potential(state);
             const bool fell = trial_energy <= energy + 1e-9 * std::abs(energy);
             if (!options_.backtracking || !closed || fell || length < 1e-3) break;
         }
@@ -259,13 +363,11 @@ SolveReport ArticulatedMethod::solve_component(Component& component) {
             throw StepFailure("the solve gave numbers that are not finite", bodies.front());
         const bool energy_still = trial_energy > energy - 1e-7 * std::abs(energy);
         energy = trial_energy;
-        const bool sides_changed = component.update_bounds(field_);
-        if (sides_changed) {
-            closed = false;
-            energy = state.energy + component.soft_energy(field_);
-        } else {
-            closed = true;
-        }
+        bool sides_changed = component.update_bounds(field_);
+        for (int body : touched) sides_changed |= contacts_->update(field_, body, h);
+        if (sides_changed) energy = potential(state);
+        closed = component.residual(field_) < options_.joint_tolerance;
+        if (sides_changed && component_has_contacts && iteration >= options_.contact.max_iterations) break;
         const bool strained = state.strain > options_.strain_tolerance &&
                               (std::abs(state.strain - last_strain) > 0.05 * state.strain) && !energy_still;
         last_strain = state.strain;
@@ -307,7 +409,7 @@ void ArticulatedMethod::commit(World& world, double h, bool with_history) {
 }
 
 void ArticulatedMethod::write_joints(World& world) {
-    for (const auto& component : components_) component->write_forces(field_, world);
+    for (const Component* component : current_) component->write_forces(field_, world);
     parallel_for(world.joints.size(), kGrain, [&](std::size_t j) {
         Joint& joint = world.joints[j];
         const int count =
@@ -343,6 +445,8 @@ bool ArticulatedMethod::break_joints(World& world) {
 void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, has_history_);
     write_value(out, history_step_);
+    write_values(out, euler_left_);
+    contacts_->save(out);
     if (!has_history_) return;
     write_values(out, previous_q_);
     write_values(out, previous_rate_);
@@ -351,6 +455,8 @@ void ArticulatedMethod::save(std::ostream& out) const {
 void ArticulatedMethod::load(std::istream& in) {
     read_value(in, has_history_);
     read_value(in, history_step_);
+    read_values(in, euler_left_);
+    contacts_->load(in);
     if (!has_history_) return;
     read_values(in, previous_q_);
     read_values(in, previous_rate_);

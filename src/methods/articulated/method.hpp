@@ -6,6 +6,7 @@
 
 #include "math/timer.hpp"
 #include "methods/articulated/component.hpp"
+#include "methods/articulated/contacts.hpp"
 #include "methods/articulated/dual_rows.hpp"
 #include "tenon/method.hpp"
 
@@ -22,6 +23,7 @@ struct Options {
     int start_substeps = 8;
     bool polar_free = false;
     SolverChoice solver;
+    ContactOptions contact;
 };
 
 Options read_options(const Params& params);
@@ -47,14 +49,23 @@ class ArticulatedMethod : public Method {
     void set_step_size(double h, bool with_history);
     void move_scripted(const World& world, double end_time);
     void set_targets(const World& world, double h, double end_time, bool with_history);
-    SolveReport solve_component(Component& component);
+    void find_contacts(const World& world, double h);
+    void merge_touching(const World& world);
+    SolveReport solve_component(Component& component, const std::vector<int>& touched, double h);
     void commit(World& world, double h, bool with_history);
     void write_joints(World& world);
     bool break_joints(World& world);
 
     Options options_;
     BodyField field_;
-    std::vector<std::unique_ptr<Component>> components_;
+    std::vector<std::unique_ptr<Component>> components_;  // by joints alone
+    std::vector<std::unique_ptr<Component>> merged_;      // of components whose links touch each other
+    std::vector<Component*> current_;                     // what this step solves
+    std::vector<std::vector<int>> touched_;  // per current component: bodies that touch colliders
+    std::vector<int> component_of_;          // per body: index into components_
+    std::vector<int> euler_left_;            // per body: implicit Euler steps still to go
+    std::unique_ptr<ContactSet> contacts_;
+    std::vector<std::uint64_t> merged_signature_;
     std::vector<Mat34> previous_q_, previous_rate_;  // one step before the world's state
     bool has_history_ = false;
     double history_step_ = 0.0;

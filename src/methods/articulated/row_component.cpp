@@ -13,7 +13,9 @@ const Mat34& map_of(const BodyField& field, int body) {
 }  // namespace
 
 RowComponent::RowComponent(const World& world, std::vector<int> component_bodies,
-                           const std::vector<int>& component_joints, const SolverChoice& choice) {
+                           const std::vector<int>& component_joints, const SolverChoice& choice,
+                           ContactSet* contacts, const std::vector<int>& contact_points)
+    : contacts_(contacts), contact_points_(contact_points) {
     bodies = std::move(component_bodies);
     const auto moving = [&](int body) { return body >= 0 && world.bodies.dynamic(body); };
     for (int index : component_joints) {
@@ -67,6 +69,8 @@ RowComponent::RowComponent(const World& world, std::vector<int> component_bodies
         block.block = rows_.add_block({body}, static_cast<int>(block.axes.size()));
         fixed_blocks_.push_back(block);
     }
+    first_contact_block_ = rows_.blocks();
+    for (int k : contact_points_) rows_.add_block({contacts_->points()[k].a, contacts_->points()[k].b}, 3);
     rows_.finish(choice);
 }
 
@@ -160,10 +164,37 @@ void RowComponent::evaluate_fixed(const FixedBlock& block, const BodyField& fiel
     }
 }
 
+// Normal and two sliding directions of a contact between two moving bodies, as soft rows.
+void RowComponent::evaluate_contact(std::size_t k, const BodyField& field, bool gradients) {
+    const ContactPoint& c = contacts_->points()[contact_points_[k]];
+    const int block = first_contact_block_ + static_cast<int>(k), start = rows_.block(block).row_start;
+    const Vec3 s = ContactSet::separation(c, field);
+    Mat3 directions;
+    directions.col(0) = c.normal;
+    directions.col(1) = c.normal.unitOrthogonal();
+    directions.col(2) = c.normal.cross(Vec3(directions.col(1)));
+    const bool slides = c.active && c.slide_stiffness > 0.0;
+    rows_.active[start] = c.active;
+    rows_.active[start + 1] = rows_.active[start + 2] = slides;
+    rows_.compliance[start] = 1.0 / c.stiffness;
+    rows_.compliance[start + 1] = rows_.compliance[start + 2] = slides ? 1.0 / c.slide_stiffness : 1.0;
+    rows_.value[start] = c.normal.dot(s) - c.aim;
+    for (int r = 1; r < 3; ++r) rows_.value[start + r] = directions.col(r).dot(s - c.start);
+    for (int r = 0; r < 3; ++r)
+        if (!rows_.active[start + r]) rows_.multiplier[start + r] = 0.0;
+    if (!gradients) return;
+    const Vec4 xa(c.xa.x(), c.xa.y(), c.xa.z(), 1.0), xb(c.xb.x(), c.xb.y(), c.xb.z(), 1.0);
+    for (int r = 0; r < 3; ++r) {
+        rows_.gradient(block, 0, r) = -directions.col(r) * xa.transpose();
+        rows_.gradient(block, 1, r) = directions.col(r) * xb.transpose();
+    }
+}
+
 void RowComponent::evaluate(const BodyField& field, bool gradients) {
     for (const JointBlock& block : joint_blocks_) evaluate_joint(block, field, gradients);
     for (const CouplingBlock& block : coupling_blocks_) evaluate_coupling(block, field, gradients);
     for (const FixedBlock& block : fixed_blocks_) evaluate_fixed(block, field, gradients);
+    for (std::size_t k = 0; k < contact_points_.size(); ++k) evaluate_contact(k, field, gradients);
 }
 
 void RowComponent::solve(BodyField& field) {
@@ -187,7 +218,10 @@ double RowComponent::residual(const BodyField& field) {
 double RowComponent::soft_energy(const BodyField& field) {
     evaluate(field, false);
     double energy = 0.0;
-    for (int r = 0; r < rows_.rows(); ++r)
+    for (int k : contact_points_) energy += contacts_->point_energy(contacts_->points()[k], field);
+    const int own_rows =
+        contact_points_.empty() ? rows_.rows() : rows_.block(first_contact_block_).row_start;  // not contacts
+    for (int r = 0; r < own_rows; ++r)
         if (rows_.active[r] && rows_.compliance[r] > 0.0)
             energy += 0.5 * rows_.value[r] * rows_.value[r] / rows_.compliance[r];
     // Given forces do work along their coordinate; the engaged limit's or motor's row is a condition, not an energy.
@@ -216,6 +250,7 @@ bool RowComponent::update_bounds(const BodyField& field) {
                                   .coordinate;
             changed |= update_state(drives_[d], at, rows_.multiplier[row]);
         }
+    for (int k : contact_points_) changed |= contacts_->update_point(contacts_->points()[k], field, 0.0);
     return changed;
 }
 

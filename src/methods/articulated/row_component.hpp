@@ -2,6 +2,7 @@
 #pragma once
 
 #include "methods/articulated/component.hpp"
+#include "methods/articulated/contacts.hpp"
 #include "methods/articulated/drives.hpp"
 #include "methods/articulated/dual_rows.hpp"
 
@@ -10,7 +11,11 @@ namespace tenon::articulated {
 class RowComponent : public Component {
   public:
     RowComponent(const World& world, std::vector<int> component_bodies,
-                 const std::vector<int>& component_joints, const SolverChoice& choice);
+                 const std::vector<int>& component_joints, const SolverChoice& choice,
+                 ContactSet* contacts = nullptr, const std::vector<int>& contact_points = {});
+
+    // The same contacts at other places: indices into the contact set, in the order given at the start.
+    void renew_contacts(const std::vector<int>& contact_points) { contact_points_ = contact_points; }
 
     void begin_step(const BodyField& field, const StepStart& start) override;
     void solve(BodyField& field) override;
@@ -19,6 +24,7 @@ class RowComponent : public Component {
     double soft_energy(const BodyField& field) override;
     bool update_bounds(const BodyField& field) override;
     bool linear() const override { return linear_; }
+    bool has_contacts() const override { return !contact_points_.empty(); }
     std::string solver_name() const override { return rows_.solver_name(); }
     void write_forces(const BodyField& field, World& world) const override;
 
@@ -42,6 +48,7 @@ class RowComponent : public Component {
     void evaluate(const BodyField& field, bool gradients);
     void evaluate_joint(const JointBlock& block, const BodyField& field, bool gradients);
     void evaluate_coupling(const CouplingBlock& block, const BodyField& field, bool gradients);
+    void evaluate_contact(std::size_t k, const BodyField& field, bool gradients);
     void evaluate_fixed(const FixedBlock& block, const BodyField& field, bool gradients);
 
     std::vector<Joint> joints_;  // own copies, in the order of joint blocks
@@ -52,6 +59,9 @@ class RowComponent : public Component {
     std::vector<FixedBlock> fixed_blocks_;
     std::vector<DriveRow> drives_;
     DualRows rows_;
+    ContactSet* contacts_ = nullptr;
+    std::vector<int> contact_points_;  // contacts between its own bodies: indices into the set
+    int first_contact_block_ = 0;
     bool linear_ = true;
 };
 

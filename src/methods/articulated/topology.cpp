@@ -168,4 +168,17 @@ std::vector<std::unique_ptr<Component>> make_components(const World& world, cons
     return components;
 }
 
+std::vector<int> joints_among(const World& world, const std::vector<int>& bodies) {
+    std::vector<char> inside(world.bodies.size(), 0);
+    for (int body : bodies) inside[body] = 1;
+    std::vector<int> joints;
+    for (int j = 0; j < static_cast<int>(world.joints.size()); ++j) {
+        if (world.joints[j].broken) continue;
+        const std::vector<int> bound = bodies_bound(world, world.joints[j]);
+        if (std::any_of(bound.begin(), bound.end(), [&](int b) { return b >= 0 && inside[b]; }))
+            joints.push_back(j);
+    }
+    return joints;
+}
+
 }  // namespace tenon::articulated

@@ -1,0 +1,300 @@
+#include "methods/articulated/contacts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "geometry/collide/collide.hpp"
+#include "math/binary_io.hpp"
+
+namespace tenon::articulated {
+namespace {
+
+constexpr double recovery = 0.8;  // share of an overlap that may remain after a step: no pop
+constexpr double huge = 1e9;
+
+Box3 box_of(const geometry::collide::Collider& collider, const Mat34& x, double margin) {
+    Box3 box;
+    if (collider.kind == geometry::collide::Collider::Kind::plane) {
+        box.lo.setConstant(-huge);
+        box.hi.setConstant(huge);
+        return box;
+    }
+    const Vec3 center = transform(x, collider.box.center());
+    const Vec3 half = x.leftCols<3>().cwiseAbs() * (0.5 * collider.box.size());
+    box.lo = center - half;
+    box.hi = center + half;
+    box.inflate(margin);
+    return box;
+}
+
+// How far a point of the body can move in the step, by its velocity.
+double reach(const World& world, const BodyField& field, int body, double radius, double h) {
+    if (!field.moving[body]) return 0.0;
+    const Mat34& v = world.bodies.rate[body];
+    return h * (v.col(3).norm() + radius * v.leftCols<3>().norm() * 0.71) +
+           0.5 * h * h * world.gravity.norm();
+}
+
+}  // namespace
+
+ContactSet::ContactSet(const World& world, const ContactOptions& options) : options_(options) {
+    std::vector<char> used(world.shapes.size(), 0);
+    bool same_group = true;
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        if (!world.bodies.collides[i]) continue;
+        const bool moving = world.bodies.dynamic(i);
+        (moving ? moving_ : fixed_).push_back(i);
+        if (moving) {
+            const std::string& group = world.bodies.group[i];
+            same_group = same_group && !group.empty() && group == world.bodies.group[moving_.front()];
+        }
+    }
+    links_collide_ = !same_group && moving_.size() > 1;
+    enabled_ = !moving_.empty() && (!fixed_.empty() || links_collide_);
+    if (!enabled_) {
+        moving_.clear();
+        return;
+    }
+    bool field_needed = false;
+    for (const auto& list : {fixed_, moving_})
+        for (int i : list) {
+            used[world.bodies.shape[i]] = 1;
+            field_needed = field_needed || geometry::collide::needs_field(world.shape_of(i));
+        }
+    colliders_.resize(world.shapes.size());
+    for (std::size_t s = 0; s < world.shapes.size(); ++s)
+        if (used[s])
+            colliders_[s] = geometry::collide::make_collider(*world.shapes[s], field_needed, {},
+                                                             {"", world.shapes[s]->name});
+    first_of_body_.assign(world.bodies.size(), -1);
+    boxes_.resize(world.bodies.size());
+    moves_.assign(world.bodies.size(), 0);
+    for (int i : moving_) moves_[i] = 1;
+}
+
+void ContactSet::collider_pairs(const World& world, const BodyField& field, double h) {
+    pairs_.clear();
+    const auto collider = [&](int i) -> const auto& {
+        return colliders_[world.bodies.shape[i]];
+    };
+    if (!links_collide_) {  // few colliders against many links: boxes, one by one
+        for (int f : fixed_) boxes_[f] = box_of(collider(f), field.x[f], 0.0);
+        for (int i : moving_) {
+            const Box3 box =
+                box_of(collider(i), field.x[i], 1.2 * reach(world, field, i, collider(i).radius, h));
+            for (int f : fixed_)
+                if (box.overlaps(boxes_[f])) pairs_.push_back({f, i});
+        }
+        return;
+    }
+    for (Box3& box : boxes_) {  // bodies that do not collide overlap nothing
+        box.lo.setConstant(2 * huge);
+        box.hi.setConstant(2 * huge);
+    }
+    for (int f : fixed_) boxes_[f] = box_of(collider(f), field.x[f], 0.0);
+    for (int i : moving_)
+        boxes_[i] = box_of(collider(i), field.x[i], 1.2 * reach(world, field, i, collider(i).radius, h));
+    broad_.find_pairs(boxes_, pairs_, moves_);
+}
+
+void ContactSet::find(const World& world, const BodyField& field, double h, std::vector<int>& impacts) {
+    points_.clear();
+    impacts.clear();
+    if (!enabled_) return;
+    for (int i : moving_) first_of_body_[i] = -1;
+    slide_ = options_.slide_speed * h;
+    collider_pairs(world, field, h);
+    for (const auto& pair : pairs_)
+        if (world.may_collide(pair.a, pair.b)) add_pair(world, field, pair.a, pair.b, h, impacts);
+    next_of_body_.assign(points_.size(), -1);
+    for (int k = static_cast<int>(points_.size()) - 1; k >= 0; --k) {
+        if (points_[k].both_move) continue;
+        next_of_body_[k] = first_of_body_[points_[k].b];
+        first_of_body_[points_[k].b] = k;
+    }
+    std::sort(impacts.begin(), impacts.end());
+    impacts.erase(std::unique(impacts.begin(), impacts.end()), impacts.end());
+}
+
+void ContactSet::add_pair(const World& world, const BodyField& field, int first, int second, double h,
+                          std::vector<int>& impacts) {
+    const int a = field.moving[second] ? first : second, b = field.moving[second] ? second : first;
+    const auto &ca = colliders_[world.bodies.shape[a]], &cb = colliders_[world.bodies.shape[b]];
+    const double margin = 1.2 * (reach(world, field, a, ca.radius, h) + reach(world, field, b, cb.radius, h));
+    const auto rotation = [&](int i) -> Mat3 {
+        return field.moving[i] ? field.rotation[i] : Mat3(field.x[i].leftCols<3>());
+    };
+    found_.clear();
+    geometry::collide::find_contacts(ca, rotation(a), field.x[a].col(3), cb, rotation(b), field.x[b].col(3),
+                                     std::max(margin, 1e-4 * cb.radius), found_);
+    const auto stiffness = [&](int i) {
+        const double young = world.materials[world.bodies.material[i]].young;
+        const double material = 0.1 * young * std::cbrt(world.bodies.volume[i]);
+        return options_.stiffness * std::max(material, 10.0 * field.matrix(i).mass_rate);
+    };
+    for (const auto& contact : found_) {
+        ContactPoint p;
+        p.a = a;
+        p.b = b;
+        p.both_move = field.moving[a] != 0;
+        p.normal = contact.normal;
+        p.friction = world.pair_friction(a, b);
+        p.stiffness = p.both_move ? std::min(stiffness(a), stiffness(b)) : stiffness(b);
+        const Vec3 on_a = contact.point - 0.5 * contact.distance * contact.normal;
+        const Vec3 on_b = contact.point + 0.5 * contact.distance * contact.normal;
+        const auto local = [&](int i, const Vec3& point) -> Vec3 {
+            return field.x[i].leftCols<3>().inverse() * (point - field.x[i].col(3));
+        };
+        p.xa = local(a, on_a);
+        p.xb = local(b, on_b);
+        p.start = transform(world.bodies.q[b], p.xb) - transform(world.bodies.q[a], p.xa);
+        p.key = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 40) ^
+                (static_cast<std::uint64_t>(static_cast<std::uint32_t>(b)) << 16) ^ contact.id;
+        const Vec3 velocity = transform(world.bodies.rate[b], p.xb) - transform(world.bodies.rate[a], p.xa);
+        const double approach = -velocity.dot(p.normal);
+        p.aim = contact.distance < 0.0 ? recovery * contact.distance : 0.0;
+        const auto last = last_force_.find(p.key);
+        const bool fresh = last == last_force_.end();
+        p.force = fresh ? 0.0 : last->second;
+        // where inertia alone would take the gap
+        const auto goal = [&](int i) -> const Mat34& {
+            return field.moving[i] ? field.target[i] : field.x[i];
+        };
+        const double ahead = p.normal.dot(transform(goal(b), p.xb) - transform(goal(a), p.xa));
+        p.active = ahead < p.aim;
+        if (p.active && fresh && approach > 3.0 * h * world.gravity.norm()) {
+            impacts.push_back(b);
+            if (p.both_move) impacts.push_back(a);
+            const double bounce = world.pair_restitution(a, b);
+            if (bounce > 0.0) p.aim = std::max(p.aim, contact.distance + bounce * approach * h);
+        }
+        const Vec3 slide = h * (velocity + approach * p.normal);
+        p.slide_stiffness = p.active ? p.friction * p.force / std::max(slide.norm(), slide_) : 0.0;
+        points_.push_back(p);
+    }
+}
+
+Vec3 ContactSet::separation(const ContactPoint& contact, const BodyField& field) {
+    return transform(field.x[contact.b], contact.xb) - transform(field.x[contact.a], contact.xa);
+}
+
+double ContactSet::point_energy(const ContactPoint& contact, const BodyField& field) const {
+    const Vec3 s = separation(contact, field);
+    const double overlap = std::min(0.0, contact.normal.dot(s) - contact.aim);
+    double energy = 0.5 * contact.stiffness * overlap * overlap;
+    if (contact.slide_stiffness > 0.0) {
+        const Vec3 moved = s - contact.start;
+        const Vec3 slide = moved - contact.normal * contact.normal.dot(moved);
+        energy += 0.5 * contact.slide_stiffness * slide.squaredNorm();
+    }
+    return energy;
+}
+
+double ContactSet::energy(const BodyField& field, int body) const {
+    double sum = 0.0;
+    for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k]) sum += point_energy(points_[k], field);
+    return sum;
+}
+
+void ContactSet::make_dense(BodyField& field, const std::vector<int>& bodies) const {
+    for (int body : bodies) {
+        DenseBody& dense = field.dense_bodies[field.dense[body]];
+        dense.matrix = dense_body_matrix(field.matrix(body), geometric_stiffness(field.stress[body]),
+                                         field.rotation[body]);
+        dense.force.setZero();
+        for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k]) {
+            const ContactPoint& c = points_[k];
+            if (!c.active) continue;
+            const Vec3 s = separation(c, field), moved = s - c.start;
+            const Mat3 nn = c.normal * c.normal.transpose();
+            const Mat3 block = c.stiffness * nn + c.slide_stiffness * (Mat3::Identity() - nn);
+            const Vec3 push = -c.stiffness * (c.normal.dot(s) - c.aim) * c.normal -
+                              c.slide_stiffness * (moved - c.normal * c.normal.dot(moved));
+            const Vec4 x(c.xb.x(), c.xb.y(), c.xb.z(), 1.0);
+            for (int i = 0; i < 4; ++i) {
+                dense.force.col(i) += x[i] * push;
+                for (int j = 0; j < 4; ++j) dense.matrix.block<3, 3>(3 * i, 3 * j) += (x[i] * x[j]) * block;
+            }
+        }
+        dense.factor.compute(dense.matrix);
+    }
+}
+
+bool ContactSet::update_point(ContactPoint& contact, const BodyField& field, double) const {
+    const Vec3 s = separation(contact, field);
+    const double gap = contact.normal.dot(s);
+    const double push = contact.stiffness * (contact.aim - gap);
+    const bool was = contact.active;
+    // a contact that only just lets go, or only just touches, is not worth another solve
+    const double noise = 1e-6 * contact.stiffness * (std::abs(contact.aim) + 1e-6);
+    if (contact.active ? push < -noise : push > noise) contact.active = !contact.active;
+    contact.force = contact.active ? std::max(0.0, push) : 0.0;
+    const Vec3 moved = s - contact.start;
+    const double slide = (moved - contact.normal * contact.normal.dot(moved)).norm();
+    const double before = contact.slide_stiffness;
+    contact.slide_stiffness = contact.friction * contact.force / std::max(slide, slide_);
+    const double limit = contact.friction * contact.force;
+    const bool settling = std::abs(contact.slide_stiffness - before) * slide > 0.02 * limit && limit > 0.0;
+    return contact.active != was || settling;
+}
+
+bool ContactSet::update(const BodyField& field, int body, double h) {
+    bool changed = false;
+    for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k])
+        changed |= update_point(points_[k], field, h);
+    return changed;
+}
+
+void ContactSet::write(const BodyField& field, World& world) const {
+    world.contacts.clear();
+    for (const ContactPoint& c : points_) {
+        if (!c.active || c.force <= 0.0) continue;
+        const Vec3 s = separation(c, field), moved = s - c.start;
+        Contact out;
+        out.a = c.a;
+        out.b = c.b;
+        out.point = transform(field.x[c.b], c.xb);
+        out.normal = c.normal;
+        out.distance = c.normal.dot(s);
+        out.force = c.force * c.normal - c.slide_stiffness * (moved - c.normal * c.normal.dot(moved));
+        world.contacts.push_back(out);
+    }
+}
+
+double ContactSet::min_distance(const BodyField& field) const {
+    double least = 1e300;
+    for (const ContactPoint& c : points_) least = std::min(least, c.normal.dot(separation(c, field)));
+    return least;
+}
+
+int ContactSet::count() const {
+    return static_cast<int>(
+        std::count_if(points_.begin(), points_.end(), [](const auto& c) { return c.active; }));
+}
+
+void ContactSet::remember() {
+    last_force_.clear();
+    for (const ContactPoint& c : points_)
+        if (c.active) last_force_[c.key] = c.force;
+}
+
+void ContactSet::save(std::ostream& out) const {
+    std::vector<std::pair<std::uint64_t, double>> sorted(last_force_.begin(), last_force_.end());
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<std::uint64_t> keys;
+    std::vector<double> forces;
+    for (const auto& [key, force] : sorted) keys.push_back(key), forces.push_back(force);
+    write_values(out, keys);
+    write_values(out, forces);
+}
+
+void ContactSet::load(std::istream& in) {
+    std::vector<std::uint64_t> keys;
+    std::vector<double> forces;
+    read_values(in, keys);
+    read_values(in, forces);
+    last_force_.clear();
+    for (std::size_t k = 0; k < keys.size() && k < forces.size(); ++k) last_force_[keys[k]] = forces[k];
+}
+
+}  // namespace tenon::articulated

@@ -1,0 +1,98 @@
+// Contact of moving bodies with colliders and with each other, as soft terms of one step.
+//
+// A contact is a pair of material points and a normal, found at the step's start; its gap is linear in the bodies'
+// coordinates. While active it costs k/2 (gap - aim)^2; friction is lagged and smoothed: k_t/2 |u_t|^2 with
+// k_t = mu f_n / max(|u_t|, eps_v h). Against a static or scripted body these are terms of one body's matrix; between
+// two moving bodies they are soft rows of the dual system (DualRows), so that the body matrices stay separate.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "geometry/broad_phase.hpp"
+#include "geometry/collide/collider.hpp"
+#include "methods/articulated/body_field.hpp"
+
+namespace tenon::articulated {
+
+struct ContactOptions {
+    double stiffness = 1.0;     // times the stiffness chosen from material and step
+    double slide_speed = 1e-3;  // m/s, eps_v: friction is smoothed below it
+    int max_iterations = 4;     // solves spent on contacts that change sides
+};
+
+struct ContactPoint {
+    int a = -1, b = -1;  // b moves; a may be static or scripted
+    Vec3 xa, xb;         // material points, body frames
+    Vec3 normal;         // from a to b
+    double stiffness = 0.0, friction = 0.0;
+    double aim = 0.0;       // gap that an active contact returns to
+    std::uint64_t key = 0;  // of the pair and its features: the same from step to step
+    Vec3 start;             // x_b - x_a at the step's start (a at its end pose when it does not move freely)
+    // lagged
+    bool active = false;
+    double force = 0.0;            // normal force
+    double slide_stiffness = 0.0;  // k_t
+    bool both_move = false;
+};
+
+class ContactSet {
+  public:
+    ContactSet(const World& world, const ContactOptions& options);
+
+    bool enabled() const { return enabled_; }
+
+    // Finds the contacts of the step that begins: bodies at the iterate, colliders at the step's end.
+    // `impacts` receives moving bodies that are hit at speed.
+    void find(const World& world, const BodyField& field, double h, std::vector<int>& impacts);
+
+    std::vector<ContactPoint>& points() { return points_; }
+    const std::vector<ContactPoint>& points() const { return points_; }
+
+    // Terms of contacts with colliders, into dense matrices of the bodies they touch.
+    void make_dense(BodyField& field, const std::vector<int>& bodies) const;
+
+    // Energy of the given body's contacts with colliders at the iterate.
+    double energy(const BodyField& field, int body) const;
+    bool touches(int body) const { return !first_of_body_.empty() && first_of_body_[body] >= 0; }
+
+    // Normal forces, sides and friction from the iterate, for one body's contacts with colliders. True when a
+    // side changed or friction is still settling.
+    bool update(const BodyField& field, int body, double h);
+    bool update_point(ContactPoint& contact, const BodyField& field, double h) const;
+
+    static Vec3 separation(const ContactPoint& contact, const BodyField& field);
+    double point_energy(const ContactPoint& contact, const BodyField& field) const;
+
+    void write(const BodyField& field, World& world) const;
+    double min_distance(const BodyField& field) const;
+    int count() const;  // active ones
+
+    void remember();  // forces by key, for the next step
+    void save(std::ostream& out) const;
+    void load(std::istream& in);
+
+  private:
+    void collider_pairs(const World& world, const BodyField& field, double h);
+    void add_pair(const World& world, const BodyField& field, int a, int b, double h,
+                  std::vector<int>& impacts);
+
+    ContactOptions options_;
+    bool enabled_ = false;
+    bool links_collide_ = false;                          // some two moving bodies may touch
+    std::vector<geometry::collide::Collider> colliders_;  // per shape
+    std::vector<int> fixed_;                              // static and scripted bodies that collide
+    std::vector<int> moving_;                             // moving bodies that collide
+    std::vector<Box3> boxes_;
+    std::vector<char> moves_;
+    std::vector<geometry::ItemPair> pairs_;
+    geometry::BroadPhase broad_;
+    geometry::collide::ContactList found_;
+    std::vector<ContactPoint> points_;
+    std::vector<int> next_of_body_, first_of_body_;  // contacts with colliders, listed per moving body
+    std::unordered_map<std::uint64_t, double> last_force_;
+    double slide_ = 0.0;  // eps_v h of this step
+};
+
+}  // namespace tenon::articulated
