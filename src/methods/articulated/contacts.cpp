@@ -66,6 +66,10 @@ ContactSet::ContactSet(const World& world, const ContactOptions& options) : opti
         if (used[s])
             colliders_[s] = geometry::collide::make_collider(*world.shapes[s], field_needed, {},
                                                              {"", world.shapes[s]->name});
+    probes_.resize(world.shapes.size());
+    for (int i : moving_)
+        if (auto& probes = probes_[world.bodies.shape[i]]; probes.empty())
+            probes = make_probes(world.shape_of(i));
     first_of_body_.assign(world.bodies.size(), -1);
     boxes_.resize(world.bodies.size());
     moves_.assign(world.bodies.size(), 0);
@@ -125,8 +129,20 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
         return field.moving[i] ? field.rotation[i] : Mat3(field.x[i].leftCols<3>());
     };
     found_.clear();
-    geometry::collide::find_contacts(ca, rotation(a), field.x[a].col(3), cb, rotation(b), field.x[b].col(3),
-                                     std::max(margin, 1e-4 * cb.radius), found_);
+    const double near = std::max(margin, 1e-4 * cb.radius);
+    const Primitive& primitive = world.shape_of(a).primitive;
+    if (!field.moving[a] && has_closed_form(primitive.kind))
+        probe_contacts(&primitive, nullptr, field.x[a], probes_[world.bodies.shape[b]], field.x[b], near, 6,
+                       found_);
+    else if (!field.moving[a] && ca.field)
+        probe_contacts(nullptr, ca.field.get(), field.x[a], probes_[world.bodies.shape[b]], field.x[b], near,
+                       6, found_);
+    else
+        geometry::collide::find_contacts(ca, rotation(a), field.x[a].col(3), cb, rotation(b),
+                                         field.x[b].col(3), near, found_);
+    // deeper than the smaller body is no contact that a push along one normal could mend
+    const double deepest = -std::min(ca.radius > 0 ? ca.radius : huge, cb.radius);
+    std::erase_if(found_, [&](const auto& contact) { return contact.distance < deepest; });
     const auto stiffness = [&](int i) {
         const double young = world.materials[world.bodies.material[i]].young;
         const double material = 0.1 * young * std::cbrt(world.bodies.volume[i]);

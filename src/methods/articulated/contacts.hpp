@@ -13,6 +13,7 @@
 #include "geometry/broad_phase.hpp"
 #include "geometry/collide/collider.hpp"
 #include "methods/articulated/body_field.hpp"
+#include "methods/articulated/probes.hpp"
 
 namespace tenon::articulated {
 
@@ -82,6 +83,7 @@ class ContactSet {
     bool enabled_ = false;
     bool links_collide_ = false;                          // some two moving bodies may touch
     std::vector<geometry::collide::Collider> colliders_;  // per shape
+    std::vector<std::vector<Probe>> probes_;              // per shape of moving bodies
     std::vector<int> fixed_;                              // static and scripted bodies that collide
     std::vector<int> moving_;                             // moving bodies that collide
     std::vector<Box3> boxes_;
