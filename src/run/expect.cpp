@@ -162,9 +162,9 @@ double ExpectChecker::State::body_value(const World& world, const std::string& q
     if (quantity == "y") return position(world, body).y();
     if (quantity == "z") return position(world, body).z();
     if (quantity == "moved") {
-        const Vec3 from =
-            body >= bodies ? start_center[body - bodies] : geometry_position(world, body, start_q[body]);
-        return (position(world, body) - from).norm();
+        // Of the centre of mass: a body that only turns has not moved.
+        const Vec3 now = body >= bodies ? position(world, body) : Vec3(world.bodies.q[body].col(3));
+        return (now - (body >= bodies ? start_center[body - bodies] : Vec3(start_q[body].col(3)))).norm();
     }
     if (quantity == "speed")
         return body >= bodies ? elastic_center(world.elastic[body - bodies]).velocity.norm()

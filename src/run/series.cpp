@@ -91,6 +91,7 @@ struct Source {
     Series series;
     StepValue of_step;  // one of the two
     FrameValue of_frame;
+    bool of_work = false;  // what a step cost: the start has none
 };
 
 class Resolver {
@@ -209,6 +210,7 @@ class Resolver {
             if (name == quantity.name) {
                 source.series.unit = quantity.unit;
                 source.of_step = quantity.value;
+                source.of_work = name == "wall_ms" || name == "iterations" || name == "contacts";
                 return;
             }
         const std::vector<std::string> known = step_series_names(run_);
@@ -267,8 +269,11 @@ std::vector<Series> read_series(const RunReader& run, const std::vector<std::str
     }
     if (steps)
         for (const StepRow& row : run.steps())
-            for (Source& source : sources)
-                if (source.of_step) append(source.series, row.step, row.time, source.of_step(row));
+            for (Source& source : sources) {
+                if (!source.of_step) continue;
+                const double value = row.step == 0 && source.of_work ? no_value : source.of_step(row);
+                append(source.series, row.step, row.time, value);
+            }
     if (frames) {
         const long count = run.frame_count();
         for (long i = 0; i < count; ++i) {

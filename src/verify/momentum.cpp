@@ -13,6 +13,7 @@ constexpr double exact_share = 0.9;  // of the samples, for a scheme to count as
 
 void note(Result& result, const Options& options, Finding finding) {
     ++result.momentum_errors;
+    finding.text = fmt::format("frame {} ({:.6g} s): {}", finding.frame, finding.time, finding.text);
     if (result.findings.size() < options.max_listed) result.findings.push_back(std::move(finding));
 }
 
@@ -131,6 +132,7 @@ void MomentumAudit::follow_positions(const run::Frame& frame) {
 }
 
 void MomentumAudit::add(long index, const run::Frame& frame, const Options& options, Result& result) {
+    last_frame_ = index;
     const Measures now = measure(frame);
     compare_with_step(index, frame, now, options, result);
     follow_positions(frame);
@@ -157,7 +159,8 @@ void MomentumAudit::finish(const Options& options, Result& result) {
     if (facts_.closed && result.momentum_drift > drift_limit) {
         Finding finding;
         finding.kind = "momentum";
-        finding.frame = result.frames - 1;
+        finding.frame = last_frame_;
+        finding.time = last_.time;
         finding.amount = result.momentum_drift;
         finding.text =
             fmt::format("the momentum of a closed scene changed by {:.3g} of it", result.momentum_drift);

@@ -39,6 +39,7 @@ class MomentumAudit {
     Vec3 start_ = Vec3::Zero();
     double start_time_ = 0.0, scale_ = 0.0;
     bool started_ = false;
+    long last_frame_ = 0;
     struct Past {
         long step = -1000;  // far from any real one
         double time = 0.0;

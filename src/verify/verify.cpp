@@ -96,7 +96,10 @@ class Verifier {
     Result result_;
 };
 
+// The text stands alone: which frame, when, who, what.
 void Verifier::report(Finding finding) {
+    const std::string who = finding.b.empty() ? finding.a : finding.a + " and " + finding.b;
+    finding.text = fmt::format("frame {} ({:.6g} s), {}: {}", finding.frame, finding.time, who, finding.text);
     if (result_.findings.size() < options_.max_listed) result_.findings.push_back(std::move(finding));
 }
 

@@ -1,5 +1,7 @@
 #include "run/series.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "run/small_world.hpp"
@@ -49,7 +51,10 @@ TEST(Series, ReadsStepsBodiesAndJoints) {
     const RunReader run(write_sample(folder));
     const auto series =
         read_series(run, {"iterations", "energy", "body.body1.x", "body.body1.wz", "joint.a.b.force"});
-    EXPECT_EQ(series[0].value, (std::vector<double>{0, 10, 20, 30, 40}));
+    ASSERT_EQ(series[0].value.size(), 5u);
+    EXPECT_TRUE(std::isnan(series[0].value[0]));  // the start is no step
+    EXPECT_EQ(std::vector<double>(series[0].value.begin() + 1, series[0].value.end()),
+              (std::vector<double>{10, 20, 30, 40}));
     EXPECT_EQ(series[1].value, std::vector<double>(5, 4.0));
     EXPECT_EQ(series[2].value, (std::vector<double>{0, 2, 4}));
     EXPECT_EQ(series[2].step, (std::vector<long>{0, 2, 4}));
@@ -63,7 +68,7 @@ TEST(Series, WritesOneTableForAll) {
     const RunReader run(write_sample(folder));
     EXPECT_EQ(series_csv(run, {"iterations", "body.body1.x", "figure.solves"}),
               "step,time [s],iterations,body.body1.x [m],figure.solves\n"
-              "0,0,0,0,\n"
+              "0,0,,0,\n"
               "1,0.5,10,,1\n"
               "2,1,20,2,1\n"
               "3,1.5,30,,1\n"
