@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -38,6 +39,18 @@ std::vector<Pair> pairs_to_check(const BodySet& bodies, const std::vector<Box3>&
 std::vector<Box3> joined(std::vector<Box3> boxes, const std::vector<Box3>& others) {
     for (std::size_t i = 0; i < boxes.size(); ++i) boxes[i].add(others[i]);
     return boxes;
+}
+
+template <class List>
+bool finite(const List& values) {
+    return std::all_of(values.begin(), values.end(), [](const auto& value) { return value.allFinite(); });
+}
+
+bool all_finite(const run::Frame& frame) {
+    bool good = std::isfinite(frame.time) && finite(frame.q) && finite(frame.rate);
+    for (const auto& x : frame.x) good = good && finite(x);
+    for (const auto& v : frame.v) good = good && finite(v);
+    return good;
 }
 
 // A frame with everything that is asked of it.
@@ -121,10 +134,9 @@ Moment Verifier::load(long index) {
     Moment moment;
     moment.index = index;
     moment.frame = run_.frame(index);
-    for (const Mat34& q : moment.frame.q)
-        if (!q.allFinite())
-            throw InputError(run_.file(), fmt::format("frames[{}]", index),
-                             "holds a number that is not finite", "the run is damaged");
+    if (!all_finite(moment.frame))
+        throw InputError(run_.file(), fmt::format("frames[{}]", index), "holds a number that is not finite",
+                         "the run is damaged");
     moment.placement = std::make_unique<Placement>(bodies_, moment.frame.q, moment.frame.x);
     return moment;
 }
@@ -345,7 +357,13 @@ Result Verifier::verify() {
 }  // namespace
 
 Result verify_run(const run::RunReader& run, const Options& options) {
-    return Verifier(run, options).verify();
+    // The scene inside a damaged file may be JSON without being a scene.
+    try {
+        return Verifier(run, options).verify();
+    } catch (const nlohmann::json::exception&) {
+    } catch (const std::out_of_range&) {
+    }
+    throw InputError(run.file(), "meta.scene", "does not describe this run", "run the scene again");
 }
 
 long count_intersections(const World& world) {

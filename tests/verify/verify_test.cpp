@@ -1,10 +1,13 @@
 #include "verify/verify.hpp"
 
 #include <cmath>
+#include <fstream>
+#include <random>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tenon/error.hpp"
 #include "verify/made_run.hpp"
 
 namespace tenon::verify {
@@ -287,6 +290,43 @@ TEST(Verify, PairsThatMayTouchAreLeftOut) {
     const std::string joint = R"(, "joints": [{"type": "fixed", "bodies": ["a", "b"], "point": [0, 0, 0]}])";
     EXPECT_EQ(intersections("", joint), 0);
     EXPECT_GT(intersections("", joint + R"(, "contact": {"jointed_bodies_collide": true})"), 0);
+}
+
+// Whatever bytes of a run file are damaged, the outcome is a result or an InputError.
+TEST(Verify, DamagedFilesAreRefusedOrRead) {
+    test::TemporaryFolder folder;
+    const std::string good = folder / "good.tenon", bad = folder / "bad.tenon";
+    MadeRun made = good_run();
+    World world = build_world(made.scene);
+    {
+        run::RunWriter writer(good, made.scene, world);
+        for (world.step = 0; world.step < 4; ++world.step) {
+            world.time = 0.01 * static_cast<double>(world.step);
+            made.pose(world, world.time);
+            writer.add_step(run::measure(world, StepReport{}, 0.0));
+            writer.add_frame(world);
+        }
+        writer.close();
+    }
+    std::ifstream in(good, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    std::mt19937 random(42);
+    int refused = 0;
+    for (int round = 0; round < 150; ++round) {
+        std::string damaged = bytes;
+        for (int k = 0; k < 8; ++k) damaged[random() % damaged.size()] = static_cast<char>(random());
+        std::ofstream(bad, std::ios::binary) << damaged;
+        try {
+            const run::RunReader reader(bad);
+            reader.steps();
+            verify_run(reader);
+        } catch (const InputError&) {
+            ++refused;
+        }
+        for (const char* ending : {"-wal", "-shm", "-journal"}) std::filesystem::remove(bad + ending);
+    }
+    EXPECT_GT(refused, 10);
+    EXPECT_LT(refused, 150);
 }
 
 // Two spheres of 10,000 triangles, a micrometre apart.
