@@ -185,7 +185,8 @@ void add_methods(json& definitions) {
         choices.push_back(reference("method-" + method.name));
         names.push_back(method.name);
     }
-    choices.insert(choices.begin(), {{"type", "string"}, {"enum", names}});
+    const json by_name = {{"type", "string"}, {"enum", names}};
+    choices.insert(choices.begin(), by_name);
     definitions["method"] = {
         {"description", "A method's name, or an object with its type, dt and parameters."},
         {"anyOf", choices}};

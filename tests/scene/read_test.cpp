@@ -2,54 +2,18 @@
 #include <cmath>
 #include <numbers>
 
+#include "scene/samples.hpp"
 #include "scene/support.hpp"
 #include "tenon/scene_io.hpp"
 
 namespace tenon {
 namespace {
 
-// The example of the format's description, word for word but for the parts it names and leaves undefined.
-const char* const example = R"({
-  "tenon": 1,
-  "name": "swing",
-  "units": "m",
-  "gravity": [0, -9.81, 0],
-  "seconds": 5,
-  "method": {"type": "articulated", "dt": 0.01, "integrator": "bdf2"},
-  "materials": {"steel": {"density": 7850, "young": 2e11, "poisson": 0.3, "friction": 0.4, "restitution": 0},
-                "rubber": {"density": 1100, "young": 1e6, "poisson": 0.45, "friction": 0.8}},
-  "contact": {
-    "dhat": 0.001,
-    "pairs": [{"materials": ["steel", "rubber"], "friction": 0.9}],
-    "ignore": [["arm", "post"]]
-  },
-  "bodies": [
-    {"name": "post", "type": "static", "shape": {"type": "box", "size": [0.2, 1, 0.2]}, "position": [0, 0.5, 0]},
-    {"name": "arm", "shape": {"type": "box", "size": [1, 0.1, 0.1]}, "position": [0.5, 1.2, 0],
-     "rotation": [1, 0, 0, 0], "material": "steel", "linear_velocity": [0, 0, 0], "angular_velocity": [0, 0, 3]},
-    {"name": "weight", "mesh": "weight.obj", "scale": 0.01, "mass": 2.0, "position": [1, 1.0, 0],
-     "inertia": {"center": [0, 0, 0], "moments": [0.01, 0.01, 0.02]}},
-    {"name": "door", "type": "kinematic", "shape": {"type": "box", "size": [1, 2, 0.1]}, "collides": false,
-     "motion": [{"time": 0, "position": [3, 1, 0]}, {"time": 2, "position": [3, 1, 1], "rotation_euler": [0, 90, 0]}]}
-  ],
-  "joints": [
-    {"name": "hinge", "type": "hinge", "bodies": ["post", "arm"], "point": [0, 1.2, 0], "axis": [0, 0, 1],
-     "limits": [-1.5, 1.5], "spring": {"stiffness": 5, "damping": 0.1, "rest": 0}, "friction": 0.02,
-     "motor": {"type": "velocity", "target": 2, "max": 10}},
-    {"name": "ball", "type": "ball", "bodies": ["arm", "weight"], "point": [1, 1.2, 0]}
-  ],
-  "elastic": [
-    {"name": "pad", "tets": "pad.msh", "material": "rubber", "model": "neo-hookean", "position": [0, 0, 0]}
-  ],
-  "forces": [{"body": "arm", "torque": [0, 0, 1], "from": 0, "to": 0.5}],
-  "expect": [{"body": "weight", "at": 5, "position": [0.8, 0.9, 0], "within": 0.01}]
-})";
-
 TEST(ReadScene, TakesThePublishedExample) {
     test::Folder folder;
     folder.write("weight.obj", test::cube_obj());
     folder.write("pad.msh", test::tetrahedron_msh());
-    const Scene scene = read_scene(folder.write("swing.json", example));
+    const Scene scene = read_scene(folder.write("swing.json", test::published_example));
 
     EXPECT_EQ(scene.name, "swing");
     EXPECT_EQ(scene.method, "articulated");
