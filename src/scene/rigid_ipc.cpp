@@ -98,7 +98,7 @@ class Importer {
     };
 
     void warn(const Where& where, const std::string& text) {
-        if (warnings_) warnings_->push_back(context_.file + ": " + where.text() + ": " + text);
+        if (warnings_) warnings_->push_back(where.text() + ": " + text);
     }
     void drop_unknown_keys(const Where& where, Value& value, const ObjectInfo& info);
     void read_settings(const Value& root);
