@@ -131,11 +131,13 @@ BodyMass mass_of(const Scene& scene, const BodySpec& body, const Shape& shape, c
     if (body.inertia) {
         const Vec3& moments = body.inertia->moments;
         result.second_moments = Vec3::Constant(0.5 * moments.sum()) - moments;
-        if (result.second_moments.minCoeff() <= 0)
+        if (result.second_moments.minCoeff() < -1e-9 * moments.sum())
             throw InputError(origin.file, origin.path + ".inertia.moments",
                              fmt::format("no body has the moments {:g}, {:g}, {:g}", moments.x(), moments.y(),
                                          moments.z()),
-                             "each must be less than the sum of the other two");
+                             "none may exceed the sum of the other two");
+        // a flat body has none across itself; affine bodies need a little
+        result.second_moments = result.second_moments.cwiseMax(1e-6 * moments.maxCoeff());
     }
     if (!(result.mass > 0) || !std::isfinite(result.mass))
         throw InputError(origin.file, origin.path, fmt::format("the mass is {:g} kg", result.mass),

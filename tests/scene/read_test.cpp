@@ -5,6 +5,7 @@
 #include "scene/samples.hpp"
 #include "scene/support.hpp"
 #include "tenon/scene_io.hpp"
+#include "tenon/world.hpp"
 
 namespace tenon {
 namespace {
@@ -47,6 +48,21 @@ TEST(ReadScene, TakesThePublishedExample) {
     ASSERT_EQ(scene.contact.ignore.size(), 1u);
     EXPECT_EQ(scene.contact.ignore[0], (std::array<int, 2>{1, 0}));
     EXPECT_EQ(*scene.contact.pairs[0].friction, 0.9);
+}
+
+TEST(ReadScene, ThePublishedExampleBuildsAWorld) {
+    test::Folder folder;
+    folder.write("weight.obj", test::cube_obj());
+    folder.write("pad.msh", test::tetrahedron_msh());
+    const World world = build_world(read_scene(folder.write("swing.json", test::published_example)));
+    EXPECT_NEAR(world.bodies.mass[1], 7850 * 0.01, 1e-9);  // 1 x 0.1 x 0.1 m of steel
+    EXPECT_EQ(world.bodies.mass[2], 2);
+    EXPECT_LT((world.bodies.moments_of_inertia(2) - Vec3(0.01, 0.01, 0.02)).norm(), 1e-7);
+    EXPECT_EQ(world.joints.size(), 2u);
+    ASSERT_EQ(world.elastic.size(), 1u);
+    EXPECT_EQ(world.elastic[0].tets.size(), 1u);
+    EXPECT_EQ(world.forces.size(), 1u);
+    EXPECT_FALSE(world.may_collide(0, 1));
 }
 
 TEST(ReadScene, HasADefaultForEverythingButBodies) {
