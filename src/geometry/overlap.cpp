@@ -3,12 +3,27 @@
 #include "geometry/overlap_placement.hpp"
 
 namespace tenon::geometry {
+namespace {
+
+// The body frame's box, moved: a few operations, where the exact world_box looks at vertices.
+Box3 moved_box(const SurfaceTree& surface, const Mat34& q) {
+    Box3 box;
+    if (surface.tree().empty()) return box;
+    const Vec3 center = transform(q, surface.box().center());
+    const Vec3 half = q.leftCols<3>().cwiseAbs() * (0.5 * surface.box().size());
+    box.lo = center - half;
+    box.hi = center + half;
+    box.inflate(4e-15 * (q.col(3).cwiseAbs().maxCoeff() + center.cwiseAbs().maxCoeff() + half.maxCoeff()));
+    return box;
+}
+
+}  // namespace
 
 Posed posed(const SurfaceTree& surface, const Mat34& q) {
     Posed body;
     body.surface = &surface;
     body.q0 = q;
-    body.box = world_box(surface, q);
+    body.box = moved_box(surface, q);
     return body;
 }
 
@@ -16,7 +31,7 @@ Posed posed(const SurfaceTree& surface, const Mat34& q0, const Mat34& q1) {
     Posed body = posed(surface, q0);
     body.q1 = q1;
     body.swept = true;
-    body.box.add(world_box(surface, q1));
+    body.box.add(moved_box(surface, q1));
     return body;
 }
 

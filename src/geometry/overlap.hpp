@@ -22,6 +22,7 @@ struct Posed {
     bool swept = false;  // false: q1 is not looked at
     Box3 box;            // must contain the vertices at q0 (and q1)
 };
+// With the moved box of the body frame: conservative and cheap.
 Posed posed(const SurfaceTree& surface, const Mat34& q);
 Posed posed(const SurfaceTree& surface, const Mat34& q0, const Mat34& q1);
 
