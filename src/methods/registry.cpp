@@ -8,12 +8,14 @@ namespace tenon {
 MethodInfo affine_method();
 MethodInfo articulated_method();
 MethodInfo impulse_method();
+MethodInfo volume_method();
 
 const std::vector<MethodInfo>& all_methods() {
     static const std::vector<MethodInfo> methods = {
         affine_method(),
         articulated_method(),
         impulse_method(),
+        volume_method(),
     };
     return methods;
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tenon/world.hpp"
+#include "world/keyframes.hpp"
 
 namespace tenon {
 namespace {
@@ -30,15 +31,19 @@ Vec3 position_at(const Segment& s) {
 }  // namespace
 
 // Positions are linear and rotations turn evenly, the short way, between keyframes.
+Mat34 keyframe_pose(const std::vector<Keyframe>& motion, double time) {
+    const Segment s = segment_at(motion, time);
+    return to_matrix({position_at(s), s.from->rotation.slerp(s.u, s.to->rotation)});
+}
+
 Mat34 scripted_pose(const World& world, int body, double time) {
     const std::vector<Keyframe>& motion = world.bodies.motion[body];
     if (motion.empty()) return world.bodies.q[body];
-    const Segment s = segment_at(motion, time);
+    const Mat34 frame = keyframe_pose(motion, time);
     const Pose& geometry = world.shape_of(body).geometry_frame;
-    const Quat rotation = s.from->rotation.slerp(s.u, s.to->rotation) * geometry.rotation.conjugate();
     Mat34 q;
-    q.leftCols<3>() = rotation.toRotationMatrix();
-    q.col(3) = position_at(s) - rotation * geometry.position;
+    q.leftCols<3>() = frame.leftCols<3>() * geometry.rotation.conjugate().toRotationMatrix();
+    q.col(3) = frame.col(3) - linear_part_times(q, geometry.position);
     return q;
 }
 

@@ -71,11 +71,24 @@ bool starts_inside(const Solid& solid, int axis, const Vec3& start) {
     return inside;
 }
 
+// |n_e| n for a triangle's outward normal n. A ray along e stands for an area a / |n_e| of the surface, and the three
+// images share it by the weights n_e^2, which add up to one: summed over crossings this is the surface's vector area,
+// and for a flat surface it has exactly the direction of its normal, however few the pixels.
+Vec3 weighted_normal(const Solid& solid, int triangle, int axis) {
+    const Triangle& t = solid.surface->triangles()[triangle];
+    const Mat3 A = solid.q.leftCols<3>();
+    const Vec3& a = solid.surface->vertices()[t[0]];
+    const Vec3 n =
+        (A * (solid.surface->vertices()[t[1]] - a)).cross(A * (solid.surface->vertices()[t[2]] - a));
+    return std::abs(n[axis]) / n.squaredNorm() * n;
+}
+
 // Adds up volumes and gradients of intervals of intersection, cell by cell.
 class Accumulator {
   public:
     Accumulator(const std::array<const Solid*, 2>& solids, const Grid& grid) : solids_(solids), grid_(grid) {}
 
+    // The solid that the lower crossing belongs to is side 0 or 1; for a surface that meets itself it is both.
     void add_interval(const geometry::LayeredDepthImage& image, int ray, const LdiCrossing& lower,
                       const LdiCrossing& upper) {
         const double length = upper.depth - lower.depth;
@@ -132,6 +145,8 @@ class Accumulator {
         side.area[axis] += coefficient;
         side.moment.col(axis) += coefficient * point;
         const Solid& solid = *solids_[crossing.surface];
+        sums.volume.surface_area[crossing.surface] +=
+            std::abs(coefficient) * weighted_normal(solid, crossing.id, axis);
         if (!solid.gradient_per_vertex) return;
         const Triangle& triangle = solid.surface->triangles()[crossing.id];
         for (int k = 0; k < 3; ++k) {
@@ -177,7 +192,40 @@ void sweep_ray(const geometry::LayeredDepthImage& image, int ray, const std::arr
     if (odd) ++stats.parity_errors;
 }
 
+// Where one surface is inside itself twice or more. The lower crossing goes to side 0, the upper to side 1.
+void sweep_ray_of_one(const geometry::LayeredDepthImage& image, int ray, Accumulator& sums) {
+    int depth = 0;
+    const LdiCrossing* lower = nullptr;
+    for (const LdiCrossing& crossing : image.ray(ray)) {
+        const bool was = depth > 1;
+        depth += crossing.exit ? -1 : 1;
+        if (!was && depth > 1) lower = &crossing;
+        if (was && depth <= 1 && lower) {
+            LdiCrossing low = *lower, high = crossing;
+            low.surface = 0, high.surface = 1;
+            sums.add_interval(image, ray, low, high);
+            lower = nullptr;
+        }
+    }
+}
+
 }  // namespace
+
+void intersect_self(const Solid& solid, const Grid& grid, IntersectionScratch& scratch,
+                    std::vector<CellVolume>& cells, IntersectionStats& stats) {
+    const Box3 region = pixel_region(solid.box, solid.box, grid.pixel);
+    if (region.empty()) return;
+    scratch.triangles.clear();
+    gather(solid, 0, region, scratch.triangles);
+    stats.triangles += static_cast<long>(scratch.triangles.size());
+    Accumulator sums({&solid, &solid}, grid);
+    for (int axis = 0; axis < 3; ++axis) {
+        scratch.image.rasterise(axis, region, grid.pixel, scratch.triangles);
+        stats.rays += scratch.image.rays();
+        for (int ray = 0; ray < scratch.image.rays(); ++ray) sweep_ray_of_one(scratch.image, ray, sums);
+    }
+    sums.finish(cells);
+}
 
 bool inside(const Solid& solid, const Vec3& point) {
     return starts_inside(solid, 2, point);

@@ -41,6 +41,8 @@ struct CellVolume {
     Vec3 axis_volume = Vec3::Zero();  // as seen along each axis
     double volume() const { return axis_volume.sum() / 3; }
     std::array<SideGradient, 2> side;
+    std::array<Vec3, 2> surface_area{Vec3::Zero(),
+                                     Vec3::Zero()};  // of each side's surface, as vectors pointing outward
 };
 
 struct Grid {
@@ -67,6 +69,10 @@ struct IntersectionScratch {
 // the whole scene, so that faces on pixel boundaries give exact volumes.
 void intersect(const Solid& a, const Solid& b, const Grid& grid, IntersectionScratch& scratch,
                std::vector<CellVolume>& cells, IntersectionStats& stats);
+
+// The same for a surface that overlaps itself: where it is inside itself twice. Both sides of a cell belong to it.
+void intersect_self(const Solid& solid, const Grid& grid, IntersectionScratch& scratch,
+                    std::vector<CellVolume>& cells, IntersectionStats& stats);
 
 // Whether a point is inside a closed surface: parity of the crossings of one ray.
 bool inside(const Solid& solid, const Vec3& point);

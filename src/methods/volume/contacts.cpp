@@ -1,0 +1,318 @@
+#include "methods/volume/contacts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "geometry/mesh_check.hpp"
+#include "math/parallel.hpp"
+#include "methods/volume/inflate.hpp"
+
+namespace tenon::volume {
+namespace {
+
+Box3 box_of(const Mesh& mesh, const Mat34& q) {
+    Box3 box;
+    for (const Vec3& vertex : mesh.vertices) box.add(transform(q, vertex));
+    return box;
+}
+
+bool has_embedded(const ElasticBody& body) {
+    return !body.embedded.triangles.empty();
+}
+
+void pose_elastic(const ElasticBody& body, const std::vector<Vec3>& x, Mesh& mesh) {
+    if (!has_embedded(body)) {
+        mesh.vertices = x;
+        return;
+    }
+    mesh.vertices.resize(body.embedded_tet.size());
+    for (std::size_t i = 0; i < mesh.vertices.size(); ++i) {
+        const Tet& tet = body.tets[body.embedded_tet[i]];
+        mesh.vertices[i].setZero();
+        for (int k = 0; k < 4; ++k) mesh.vertices[i] += body.embedded_weight[i][k] * x[tet[k]];
+    }
+}
+
+}  // namespace
+
+ContactFinder::ContactFinder(const World& world, const ContactSettings& settings) : settings_(settings) {
+    prepare_shapes(world);
+    const int bodies = world.bodies.size(), all = bodies + static_cast<int>(world.elastic.size());
+    solids_.resize(all);
+    boxes_.resize(all);
+    moves_.assign(all, 1);
+    for (int i = 0; i < bodies; ++i) moves_[i] = world.bodies.type[i] != BodyType::static_body;
+    elastic_mesh_.resize(world.elastic.size());
+    elastic_edges_.resize(world.elastic.size());
+    elastic_tree_.resize(world.elastic.size());
+    for (std::size_t e = 0; e < world.elastic.size(); ++e) {
+        const ElasticBody& body = world.elastic[e];
+        elastic_mesh_[e].triangles = has_embedded(body) ? body.embedded.triangles : body.surface;
+        pose_elastic(body, body.x, elastic_mesh_[e]);
+        elastic_edges_[e] = geometry::all_edges(elastic_mesh_[e]);
+    }
+    for (int i = 0; i < bodies; ++i)
+        if (world.bodies.collides[i] && !shapes_[world.bodies.shape[i]]->usable)
+            warnings_.push_back(
+                fmt::format("body '{}' takes no part in contact: its mesh encloses no volume; give it a "
+                            "closed mesh, or use --method affine",
+                            world.bodies.name[i]));
+}
+
+// A plane becomes a slab under it; every other open surface has no inside.
+void ContactFinder::prepare_shapes(const World& world) {
+    for (const auto& shape : world.shapes) {
+        auto made = std::make_unique<ShapeSurface>();
+        if (shape->closed)
+            made->mesh = shape->mesh;
+        else if (shape->primitive.kind == Primitive::Kind::plane)
+            made->mesh = slab_under(*shape);
+        made->usable = !made->mesh.triangles.empty();
+        if (settings_.inflate > 0) inflate(made->mesh, settings_.inflate);
+        made->edges = geometry::all_edges(made->mesh);
+        made->tree = geometry::SurfaceTree(made->mesh, made->edges);
+        shapes_.push_back(std::move(made));
+    }
+}
+
+void ContactFinder::place(const World& world, const Motion& motion) {
+    const int bodies = world.bodies.size();
+    parallel_for(bodies, 16, [&](std::size_t i) {
+        const ShapeSurface& shape = *shapes_[world.bodies.shape[i]];
+        Solid& solid = solids_[i];
+        solid.surface = &shape.tree;
+        solid.q = motion.pose(static_cast<int>(i));
+        solid.box = shape.usable ? geometry::world_box(shape.tree, solid.q) : Box3{};
+        boxes_[i] = solid.box;
+    });
+    parallel_for(world.elastic.size(), 1, [&](std::size_t e) {
+        Mesh& mesh = elastic_mesh_[e];
+        pose_elastic(world.elastic[e], motion.vertices[e], mesh);
+        elastic_tree_[e] = geometry::SurfaceTree(mesh, elastic_edges_[e]);
+        Solid& solid = solids_[bodies + e];
+        solid.surface = &elastic_tree_[e];
+        solid.gradient_per_vertex = true;
+        solid.box = box_of(mesh, solid.q);
+        boxes_[bodies + e] = solid.box;
+    });
+}
+
+void ContactFinder::find(const World& world, const Motion& motion, std::vector<VolumeContact>& contacts) {
+    contacts.clear();
+    place(world, motion);
+    broad_phase_.find_pairs(boxes_, pairs_, moves_);
+    std::erase_if(pairs_, [&](const geometry::ItemPair& pair) { return !world.may_collide(pair.a, pair.b); });
+    if (settings_.self_contact)
+        for (int e = 0; e < static_cast<int>(world.elastic.size()); ++e)
+            pairs_.push_back({world.bodies.size() + e, world.bodies.size() + e});
+    std::vector<std::vector<CellVolume>> cells(pairs_.size());
+    std::vector<IntersectionStats> stats(pairs_.size());
+    parallel_for(pairs_.size(), 1, [&](std::size_t i) {
+        static thread_local IntersectionScratch scratch;
+        const auto [a, b] = pairs_[i];
+        if (a == b)
+            intersect_self(solids_[a], settings_.grid, scratch, cells[i], stats[i]);
+        else
+            intersect(solids_[a], solids_[b], settings_.grid, scratch, cells[i], stats[i]);
+    });
+    stats_ = {};
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+        stats_.add(stats[i]);
+        add_contacts(world, pairs_[i].a, pairs_[i].b, cells[i], contacts);
+    }
+}
+
+namespace {
+
+// The frame of a contact: the image's gradient says how large it is, the surfaces' own normals which way it faces.
+// A cell at the rim of a patch also holds a strip of the bodies' sides, as high as they overlap, which leans its normal;
+// within the angle that a pixel's depth makes in a cell the patch's own normal is taken instead, or flat bodies would
+// plough. False where gradient and normals disagree, in slivers that a few pixels see from one side only.
+bool set_frame(const CellVolume& cell, const Vec3& patch_normal, double lean, VolumeContact& contact) {
+    const Vec3 facing = cell.surface_area[0] - cell.surface_area[1];
+    if (!(facing.norm() > 0)) return false;
+    contact.normal = facing.normalized();
+    if (contact.normal.dot(patch_normal) > std::cos(lean)) contact.normal = patch_normal;
+    contact.area = cell.side[0].area.dot(contact.normal);
+    if (contact.area < 0.25 * cell.side[0].area.norm()) return false;
+    contact.center =
+        0.5 * (cell.side[0].moment * contact.normal - cell.side[1].moment * contact.normal) / contact.area;
+    return true;
+}
+
+void add_side_gradient(const SideGradient& from, SideGradient& to) {
+    to.area += from.area;
+    to.moment += from.moment;
+    std::vector<std::pair<int, Vec3>> both;
+    auto x = from.vertex.begin();
+    auto y = std::as_const(to.vertex).begin();
+    while (x != from.vertex.end() || y != to.vertex.end()) {
+        const bool take_x = y == to.vertex.end() || (x != from.vertex.end() && x->first <= y->first);
+        const bool take_y = x == from.vertex.end() || (y != to.vertex.end() && y->first <= x->first);
+        both.emplace_back(take_x ? x->first : y->first, Vec3::Zero());
+        if (take_x) both.back().second += (x++)->second;
+        if (take_y) both.back().second += (y++)->second;
+    }
+    to.vertex = std::move(both);
+}
+
+// Cells that hold only the rim of a patch see mostly the bodies' sides and would face anywhere. Volumes and gradients
+// add up, so such a cell joins its largest neighbour.
+void join_slivers(const Grid& grid, std::vector<CellVolume>& cells) {
+    if (grid.cell_pixels == 0) return;
+    const double side = grid.cell_pixels * grid.pixel, small = 0.3 * side * side;
+    std::vector<double> area;
+    for (const CellVolume& cell : cells) area.push_back(cell.side[0].area.norm());
+    std::vector<char> gone(cells.size(), 0);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (area[i] >= small) continue;
+        int best = -1;
+        for (std::size_t k = 0; k < cells.size(); ++k) {
+            bool near = k != i && !gone[k] && area[k] > area[i];
+            for (int d = 0; d < 3; ++d) near = near && std::abs(cells[k].cell[d] - cells[i].cell[d]) <= 1;
+            if (near && (best < 0 || area[k] > area[best])) best = static_cast<int>(k);
+        }
+        if (best < 0) continue;
+        cells[best].axis_volume += cells[i].axis_volume;
+        for (int s = 0; s < 2; ++s) {
+            cells[best].surface_area[s] += cells[i].surface_area[s];
+            add_side_gradient(cells[i].side[s], cells[best].side[s]);
+        }
+        gone[i] = 1;
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        if (!gone[i]) {
+            if (kept != i) cells[kept] = std::move(cells[i]);
+            ++kept;
+        }
+    cells.resize(kept);
+}
+
+// A solid swallowed by another feels no repulsion, since its surface is pressed from all sides: the way out is then
+// along the line of centres.
+void push_apart(const Vec3& from, const Vec3& to, CellVolume& cell, VolumeContact& contact) {
+    const Vec3 way = to - from;
+    contact.normal = way.norm() > 1e-12 ? Vec3(way.normalized()) : Vec3(Vec3::UnitY());
+    contact.area = std::pow(cell.volume(), 2.0 / 3.0);
+    contact.center = 0.5 * (from + to);
+    const Vec3 area = contact.area * contact.normal;
+    for (int side = 0; side < 2; ++side) {
+        cell.side[side] = {};
+        cell.side[side].area = side == 0 ? area : Vec3(-area);
+        cell.side[side].moment = contact.center * cell.side[side].area.transpose();
+    }
+}
+
+}  // namespace
+
+void ContactFinder::add_contacts(const World& world, int a, int b, std::vector<CellVolume>& cells,
+                                 std::vector<VolumeContact>& contacts) const {
+    const double pixel_area = settings_.grid.pixel * settings_.grid.pixel;
+    join_slivers(settings_.grid, cells);
+    const double lean = settings_.grid.cell_pixels > 0 ? 2.0 / settings_.grid.cell_pixels : 0.0;
+    Vec3 repulsion = Vec3::Zero(), facing = Vec3::Zero();
+    double volume = 0;
+    for (const CellVolume& cell : cells) {
+        facing += cell.surface_area[0] - cell.surface_area[1];
+        repulsion += cell.side[0].area;
+        volume += cell.volume();
+    }
+    const bool swallowed = a != b && repulsion.norm() < 0.05 * std::pow(volume, 2.0 / 3.0);
+    for (CellVolume& cell : cells) {
+        VolumeContact contact;
+        contact.a = a, contact.b = b;
+        if (!(cell.volume() > 0)) continue;
+        if (swallowed)
+            push_apart(boxes_[a].center(), boxes_[b].center(), cell, contact);
+        else if (!set_frame(cell, facing.normalized(), lean, contact) || contact.area < pixel_area)
+            continue;
+        const Vec3 seed = std::abs(contact.normal.x()) < 0.6 ? Vec3::UnitX() : Vec3::UnitY();
+        contact.tangent[0] = contact.normal.cross(seed).normalized();
+        contact.tangent[1] = contact.normal.cross(contact.tangent[0]);
+        contact.friction = world.pair_friction(a, b);
+        contact.cell = std::move(cell);
+        contacts.push_back(std::move(contact));
+    }
+}
+
+// Entries of one body in a row. Velocities along the direction are weighed by the areas of Eq. 20; with the normal
+// this is minus the volume's gradient. Both bodies of a normal row push at one point, so that their torques balance.
+void ContactRows::add_side(const VolumeContact& contact, int side, const Vec3& direction, bool at_center) {
+    const int body = side == 0 ? contact.a : contact.b, bodies = world_.bodies.size();
+    const SideGradient& gradient = contact.cell.side[side];
+    const double scale = 1 / contact.area;
+    if (body < bodies) {
+        const Vec3& origin = motion_.rigid[body].position;
+        const double area = gradient.area.dot(contact.normal);
+        const Vec3 moment = at_center ? Vec3(area * contact.center) : Vec3(gradient.moment * contact.normal);
+        Vec6 row;
+        row << scale * area * direction, scale * (moment - area * origin).cross(direction);
+        const Vec6 response = motion_.rigid_response(world_, body, row);
+        for (int k = 0; k < 6; ++k) {
+            columns_.push_back(motion_.rigid_offset(body) + k);
+            j_.push_back(row[k]);
+            if (world_.bodies.dynamic(body)) {
+                b_columns_.push_back(motion_.rigid_offset(body) + k);
+                b_.push_back(response[k]);
+            }
+        }
+        return;
+    }
+    const int elastic = body - bodies, offset = motion_.elastic_offset(elastic);
+    const ElasticBody& solid = world_.elastic[elastic];
+    std::vector<double> row(3 * motion_.vertices[elastic].size(), 0.0), response(row.size());
+    const auto add = [&](int vertex, const Vec3& g, double weight) {
+        Eigen::Map<Vec3>(row.data() + 3 * vertex) += scale * weight * g.dot(contact.normal) * direction;
+    };
+    for (const auto& [vertex, g] : gradient.vertex) {
+        if (!has_embedded(solid)) {
+            add(vertex, g, 1.0);
+        } else {
+            const Tet& tet = solid.tets[solid.embedded_tet[vertex]];
+            for (int k = 0; k < 4; ++k) add(tet[k], g, solid.embedded_weight[vertex][k]);
+        }
+    }
+    motion_.elastic_response(elastic, row, response);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+        if (row[k] != 0) {
+            columns_.push_back(offset + static_cast<int>(k));
+            j_.push_back(row[k]);
+        }
+        b_columns_.push_back(offset + static_cast<int>(k));
+        b_.push_back(response[k]);
+    }
+}
+
+void ContactRows::add_row(const VolumeContact& contact, const Vec3& direction, bool at_center) {
+    columns_.clear(), b_columns_.clear(), j_.clear(), b_.clear();
+    add_side(contact, 0, direction, at_center);
+    add_side(contact, 1, direction, at_center);
+    problem_.fill_row(static_cast<int>(problem_.j_start.size()) - 1, columns_, j_, b_columns_, b_);
+}
+
+void ContactRows::velocity_problem(const std::vector<VolumeContact>& contacts, bool at_center) {
+    problem_.clear();
+    for (const VolumeContact& contact : contacts) {
+        const int normal = problem_.add_row(0.0, 0.0, 0.0, 1e300);
+        add_row(contact, -contact.normal, true);
+        if (contact.friction <= 0) continue;
+        for (const Vec3& tangent : contact.tangent) {
+            problem_.add_friction_row(0.0, 0.0, normal, contact.friction);
+            add_row(contact, tangent, at_center);
+        }
+    }
+}
+
+void ContactRows::position_problem(const std::vector<VolumeContact>& contacts, double allowed_depth) {
+    problem_.clear();
+    for (const VolumeContact& contact : contacts) {
+        problem_.add_row(contact.depth() - allowed_depth, 0.0, 0.0, 1e300);
+        add_row(contact, -contact.normal, true);
+    }
+}
+
+}  // namespace tenon::volume

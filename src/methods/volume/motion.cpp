@@ -1,0 +1,179 @@
+#include "methods/volume/motion.hpp"
+
+#include <numeric>
+
+#include "tenon/error.hpp"
+#include "world/keyframes.hpp"
+
+namespace tenon::volume {
+
+namespace {
+
+// Pinned vertices behave as if they were this much heavier.
+constexpr double kPinnedMass = 1e8;
+
+Vec3 pin_target(const World& world, const ElasticBody& body, const ElasticBody::Pin& pin, double time) {
+    if (pin.body >= 0) return transform(world.bodies.q[pin.body], pin.local);
+    const Mat34 q = keyframe_pose(body.scripts[pin.script], time);
+    return transform(q, pin.local);
+}
+
+}  // namespace
+
+ElasticSystem::ElasticSystem(const ElasticBody& body, const std::vector<MaterialSpec>& materials)
+    : elements_(make_elements(body, materials)) {
+    std::vector<int> node(body.rest.size());
+    std::iota(node.begin(), node.end(), 0);
+    assembly_ = make_assembly(elements_, node, static_cast<int>(node.size()));
+    const MaterialSpec& material = materials[body.tet_material.front()];
+    rayleigh_mass_ = material.rayleigh_mass;
+    rayleigh_stiffness_ = material.rayleigh_stiffness;
+}
+
+void ElasticSystem::pin(const World& world, const ElasticBody& body, double dt,
+                        std::vector<Vec3>& velocity) const {
+    for (const ElasticBody::Pin& pin : body.pins)
+        velocity[pin.vertex] = (pin_target(world, body, pin, world.time + dt) - body.x[pin.vertex]) / dt;
+}
+
+// A dv = b with A = (1 + h alpha) M + S, b = h f - h alpha M v - S v, S = (h^2 + h beta) K.   (Eq. 2)
+void ElasticSystem::predict(const World& world, const ElasticBody& body, double dt,
+                            std::vector<Vec3>& velocity) {
+    const int count = static_cast<int>(body.x.size());
+    pin(world, body, dt, velocity);
+    stiffness_.resize(assembly_.pattern, 3);
+    add_stiffness(elements_, assembly_, body.x, dt * dt + dt * rayleigh_stiffness_, true, stiffness_);
+    std::vector<Vec3> force(count, Vec3::Zero());
+    add_elastic_forces(elements_, body.x, force);
+    std::vector<double> v(3 * count), b(3 * count), change(3 * count);
+    for (int i = 0; i < count; ++i) Eigen::Map<Vec3>(v.data() + 3 * i) = velocity[i];
+    stiffness_.multiply(v.data(), b.data());
+    matrix_ = stiffness_;
+    for (int i = 0; i < count; ++i) {
+        const double mass = body.vertex_mass[i];
+        Eigen::Map<Vec3> right(b.data() + 3 * i);
+        right = dt * (force[i] + mass * world.gravity - rayleigh_mass_ * mass * velocity[i]) - right;
+        for (int k = 0; k < 3; ++k) matrix_.diagonal_block(i)[4 * k] += mass * (1 + dt * rayleigh_mass_);
+    }
+    for (const ElasticBody::Pin& pin : body.pins) {
+        Eigen::Map<Vec3>(b.data() + 3 * pin.vertex).setZero();
+        for (int k = 0; k < 3; ++k)
+            matrix_.diagonal_block(pin.vertex)[4 * k] += kPinnedMass * body.vertex_mass[pin.vertex];
+    }
+    if (!cholesky_.factor(matrix_))
+        throw StepFailure("the elastic body '" + body.name + "' has no solvable step");
+    cholesky_.solve(b.data(), change.data());
+    for (int i = 0; i < count; ++i) velocity[i] += Eigen::Map<const Vec3>(change.data() + 3 * i);
+}
+
+Motion::Motion(const World& world) {
+    const int bodies = world.bodies.size();
+    rigid.resize(bodies);
+    for (int i = 0; i < bodies; ++i) rigid[i] = world::rigid_state(world.bodies, i);
+    int offset = 6 * bodies;
+    for (const ElasticBody& body : world.elastic) {
+        elastic_offset_.push_back(offset);
+        offset += 3 * static_cast<int>(body.x.size());
+        vertices.push_back(body.x);
+        systems_.push_back(std::make_unique<ElasticSystem>(body, world.materials));
+    }
+    velocity.assign(offset, 0.0);
+}
+
+void Motion::predict(const World& world, double dt) {
+    external_wrenches(world, world.time, wrenches_);
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        world::RigidState& state = rigid[i];
+        state = world::rigid_state(world.bodies, i);
+        Eigen::Map<Vec6> v(velocity.data() + rigid_offset(i));
+        if (world.bodies.type[i] == BodyType::kinematic_body) {
+            // the velocity that takes it to where the script has it at the end of the step
+            const world::RigidState target =
+                world::rigid_state(scripted_pose(world, i, world.time + dt), Mat34::Zero());
+            v << (target.position - state.position) / dt,
+                world::logarithm_map(target.rotation * state.rotation.conjugate()) / dt;
+        } else if (world.bodies.dynamic(i)) {
+            Vec6 impulse;
+            impulse << dt * wrenches_[i].force, dt * wrenches_[i].torque;
+            v << state.velocity + dt * world.gravity, state.spin;
+            for (int k = 0; k < 6; ++k)
+                if (world.bodies.fixed[i][k]) v[k] = 0;
+            v += rigid_response(world, i, impulse);
+        } else {
+            v.setZero();
+        }
+    }
+    for (std::size_t e = 0; e < world.elastic.size(); ++e) {
+        std::vector<Vec3> v = world.elastic[e].v;
+        vertices[e] = world.elastic[e].x;
+        systems_[e]->predict(world, world.elastic[e], dt, v);
+        for (std::size_t k = 0; k < v.size(); ++k)
+            Eigen::Map<Vec3>(velocity.data() + elastic_offset_[e] + 3 * k) = v[k];
+    }
+}
+
+Vec6 Motion::rigid_response(const World& world, int body, const Vec6& impulse) const {
+    if (!world.bodies.dynamic(body)) return Vec6::Zero();
+    Vec6 masked = impulse;
+    const auto& fixed = world.bodies.fixed[body];
+    for (int k = 0; k < 6; ++k)
+        if (fixed[k]) masked[k] = 0;
+    Vec6 change;
+    change.head<3>() = masked.head<3>() / world.bodies.mass[body];
+    change.tail<3>() =
+        world::world_inverse_inertia(rigid[body].rotation, world.bodies.moments_of_inertia(body)) *
+        masked.tail<3>();
+    for (int k = 0; k < 6; ++k)
+        if (fixed[k]) change[k] = 0;
+    return change;
+}
+
+void Motion::advance(const World& world, double dt) {
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        const Eigen::Map<const Vec6> v(velocity.data() + rigid_offset(i));
+        rigid[i].velocity = v.head<3>();
+        rigid[i].spin = v.tail<3>();
+        if (world.bodies.type[i] == BodyType::static_body) continue;
+        const auto& fixed = world.bodies.fixed[i];
+        const bool turns_freely = world.bodies.dynamic(i) && !fixed[3] && !fixed[4] && !fixed[5];
+        if (turns_freely) {
+            world::advance(rigid[i], world.bodies.moments_of_inertia(i), dt);
+        } else {
+            rigid[i].position += dt * rigid[i].velocity;
+            rigid[i].rotation = (world::exponential_map(dt * rigid[i].spin) * rigid[i].rotation).normalized();
+        }
+    }
+    for (std::size_t e = 0; e < vertices.size(); ++e)
+        for (std::size_t k = 0; k < vertices[e].size(); ++k)
+            vertices[e][k] += dt * Eigen::Map<const Vec3>(velocity.data() + elastic_offset_[e] + 3 * k);
+}
+
+void Motion::shift(const World& world, const std::vector<double>& step) {
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        if (!world.bodies.dynamic(i)) continue;
+        const Eigen::Map<const Vec6> d(step.data() + rigid_offset(i));
+        rigid[i].position += d.head<3>();
+        rigid[i].rotation = (world::exponential_map(d.tail<3>()) * rigid[i].rotation).normalized();
+    }
+    for (std::size_t e = 0; e < vertices.size(); ++e)
+        for (std::size_t k = 0; k < vertices[e].size(); ++k)
+            vertices[e][k] += Eigen::Map<const Vec3>(step.data() + elastic_offset_[e] + 3 * k);
+}
+
+double Motion::elastic_energy() const {
+    double sum = 0;
+    for (std::size_t e = 0; e < systems_.size(); ++e) sum += systems_[e]->energy(vertices[e]);
+    return sum;
+}
+
+void Motion::store(World& world) const {
+    for (int i = 0; i < world.bodies.size(); ++i)
+        if (world.bodies.type[i] != BodyType::static_body) world::store(rigid[i], world.bodies, i);
+    for (std::size_t e = 0; e < vertices.size(); ++e) {
+        world.elastic[e].x = vertices[e];
+        for (std::size_t k = 0; k < vertices[e].size(); ++k)
+            world.elastic[e].v[k] = Eigen::Map<const Vec3>(velocity.data() + elastic_offset_[e] + 3 * k);
+    }
+}
+
+}  // namespace tenon::volume
