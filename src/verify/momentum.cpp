@@ -11,12 +11,6 @@ namespace {
 constexpr double exact_fit = 1e-7;   // relative: rounding of positions, divided by the step
 constexpr double exact_share = 0.9;  // of the samples, for a scheme to count as recognised
 
-void note(Result& result, const Options& options, Finding finding) {
-    ++result.momentum_errors;
-    finding.text = fmt::format("frame {} ({:.6g} s): {}", finding.frame, finding.time, finding.text);
-    if (result.findings.size() < options.max_listed) result.findings.push_back(std::move(finding));
-}
-
 }  // namespace
 
 MomentumAudit::MomentumAudit(const run::RunReader& run, const SceneFacts& facts)
@@ -68,7 +62,7 @@ Measures MomentumAudit::measure(const run::Frame& frame) const {
 
 // Each step's row holds momenta and energies that were measured when the step was made.
 void MomentumAudit::compare_with_step(long index, const run::Frame& frame, const Measures& now,
-                                      const Options& options, Result& result) {
+                                      const Options& options, Result& result, FindingList& findings) {
     const auto row = std::lower_bound(steps_.begin(), steps_.end(), frame.step,
                                       [](const run::StepRow& r, long step) { return r.step < step; });
     if (row == steps_.end() || row->step != frame.step) return;
@@ -84,7 +78,8 @@ void MomentumAudit::compare_with_step(long index, const run::Frame& frame, const
         finding.amount = relative;
         finding.text =
             fmt::format("the frame's {} differs from the recorded step's by {:.3g} of it", what, relative);
-        note(result, options, finding);
+        ++result.momentum_errors;
+        findings.add(finding);
     };
     compare("linear momentum", (now.linear - row->linear_momentum).norm(), now.size_linear);
     compare("angular momentum", (now.angular - row->angular_momentum).norm(), now.size_angular);
@@ -131,10 +126,11 @@ void MomentumAudit::follow_positions(const run::Frame& frame) {
     last_ = std::move(now);
 }
 
-void MomentumAudit::add(long index, const run::Frame& frame, const Options& options, Result& result) {
+void MomentumAudit::add(long index, const run::Frame& frame, const Options& options, Result& result,
+                        FindingList& findings) {
     last_frame_ = index;
     const Measures now = measure(frame);
-    compare_with_step(index, frame, now, options, result);
+    compare_with_step(index, frame, now, options, result, findings);
     follow_positions(frame);
     const double energy = now.kinetic + now.gravity;
     if (!started_) {
@@ -153,7 +149,7 @@ void MomentumAudit::add(long index, const run::Frame& frame, const Options& opti
         result.momentum_drift = std::max(result.momentum_drift, (now.linear - expected).norm() / scale_);
 }
 
-void MomentumAudit::finish(const Options& options, Result& result) {
+void MomentumAudit::finish(Result& result, FindingList& findings) {
     // Solvers stop at a tolerance of their own; momentum that comes from nowhere is another size.
     constexpr double drift_limit = 1e-3;
     if (facts_.closed && result.momentum_drift > drift_limit) {
@@ -164,7 +160,8 @@ void MomentumAudit::finish(const Options& options, Result& result) {
         finding.amount = result.momentum_drift;
         finding.text =
             fmt::format("the momentum of a closed scene changed by {:.3g} of it", result.momentum_drift);
-        note(result, options, finding);
+        ++result.momentum_errors;
+        findings.add(finding);
     }
     // A rule that nearly all bodies keep to the last digit is the integrator's. Impacts may break it, so this is
     // a figure to look at and not a verdict.

@@ -6,6 +6,7 @@
 
 #include "run/run_file.hpp"
 #include "verify/facts.hpp"
+#include "verify/findings.hpp"
 #include "verify/verify.hpp"
 
 namespace tenon::verify {
@@ -22,13 +23,14 @@ class MomentumAudit {
     MomentumAudit(const run::RunReader& run, const SceneFacts& facts);
 
     // Frames in order. Findings are appended to the result.
-    void add(long index, const run::Frame& frame, const Options& options, Result& result);
-    void finish(const Options& options, Result& result);
+    void add(long index, const run::Frame& frame, const Options& options, Result& result,
+             FindingList& findings);
+    void finish(Result& result, FindingList& findings);
 
   private:
     Measures measure(const run::Frame& frame) const;
     void compare_with_step(long index, const run::Frame& frame, const Measures& now, const Options& options,
-                           Result& result);
+                           Result& result, FindingList& findings);
     void follow_positions(const run::Frame& frame);
     bool moves_freely(std::size_t body, double time) const;
 

@@ -26,6 +26,7 @@ Json finding_json(const Finding& finding) {
     if (!finding.b.empty()) json["b"] = finding.b;
     if (finding.triangle_a >= 0) json["triangles"] = {finding.triangle_a, finding.triangle_b};
     if (finding.amount != 0) json["amount"] = number(finding.amount);
+    if (finding.times > 1) json["times"] = finding.times;
     json["text"] = finding.text;
     return json;
 }

@@ -10,6 +10,10 @@ constexpr int max_rounds = 60;
 constexpr double touching = 1e-13;  // relative to the cells' coordinates
 constexpr std::size_t small_surface = 40;
 
+struct Interval {
+    double lo = 1e300, hi = -1e300;
+};
+
 struct Candidate {
     double squared = 1e300;
     Vec3 offset = Vec3::Zero();  // from a to b
@@ -80,6 +84,32 @@ double closing_time(const Vec3& axis, const Corners& a0, const Corners& a1, cons
     return first;
 }
 
+// Apart along `axis` on the same side at both ends, and therefore all the way.
+bool apart_along(const Vec3& axis, double margin, const Corners& a0, const Corners& a1, const Corners& b0,
+                 const Corners& b1) {
+    const auto range = [&](const Corners& c) {
+        const double p = axis.dot(c[0]), q = axis.dot(c[1]), r = axis.dot(c[2]);
+        return Interval{std::min({p, q, r}), std::max({p, q, r})};
+    };
+    const Interval sa = range(a0), sb = range(b0);
+    if (sb.lo > sa.hi + margin) return range(b1).lo > range(a1).hi + margin;
+    if (sa.lo > sb.hi + margin) return range(a1).lo > range(b1).hi + margin;
+    return false;
+}
+
+// The cheap axes first: those of the world and the two normals. They settle most pairs.
+bool clearly_apart(const Corners& a0, const Corners& a1, const Corners& b0, const Corners& b1,
+                   double margin) {
+    for (int k = 0; k < 3; ++k)
+        if (apart_along(Vec3::Unit(k), margin, a0, a1, b0, b1)) return true;
+    for (const Corners* cell : {&a0, &b0}) {
+        const Vec3 normal = ((*cell)[1] - (*cell)[0]).cross((*cell)[2] - (*cell)[0]);
+        const double length = normal.norm();
+        if (length > 0 && apart_along(normal / length, margin, a0, a1, b0, b1)) return true;
+    }
+    return false;
+}
+
 void shift(Corners& corners, const Vec3& by) {
     for (Vec3& corner : corners) corner -= by;
 }
@@ -89,10 +119,6 @@ Box3 shifted(Box3 box, const Vec3& by) {
     box.hi -= by;
     return box;
 }
-
-struct Interval {
-    double lo = 1e300, hi = -1e300;
-};
 
 Interval extent_along(const std::vector<Vec3>& points, const Vec3& axis) {
     Interval interval;
@@ -134,6 +160,7 @@ SweepHit sweep_cells(const Corners& a0, const Corners& a1, const Corners& b0, co
     const double scale = std::max(
         {largest_coordinate(a0), largest_coordinate(a1), largest_coordinate(b0), largest_coordinate(b1)});
     SweepHit result;
+    if (clearly_apart(a0, a1, b0, b1, 10 * touching * scale)) return result;
     double t = 0.0;
     for (int round = 0; round < max_rounds; ++round) {
         const Closest now = closest(between(a0, a1, t), between(b0, b1, t));

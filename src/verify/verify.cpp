@@ -16,6 +16,7 @@
 #include "tenon/error.hpp"
 #include "verify/bodies.hpp"
 #include "verify/facts.hpp"
+#include "verify/findings.hpp"
 #include "verify/joints.hpp"
 #include "verify/momentum.hpp"
 #include "verify/motion.hpp"
@@ -58,7 +59,8 @@ struct Moment {
     long index = 0;
     run::Frame frame;
     std::unique_ptr<Placement> placement;
-    std::unordered_set<std::uint64_t> contained;  // (inner, outer) bodies
+    std::unordered_set<std::uint64_t> contained;     // (inner, outer) bodies
+    std::unordered_set<std::uint64_t> intersecting;  // pairs, found in the frame itself
 };
 
 double largest_vertex_change(const std::vector<Vec3>& before, const std::vector<Vec3>& after) {
@@ -77,7 +79,8 @@ class Verifier {
           scene_(scene_of(run)),
           facts_(facts_of(run, scene_)),
           momentum_(run, facts_),
-          has_path_(run.has_path()) {}
+          has_path_(run.has_path()),
+          findings_(options.max_listed) {}
 
     Result verify();
 
@@ -94,7 +97,8 @@ class Verifier {
                      const std::vector<Mat34>& to);
     Travel travel(const Moment& before, const Moment& now, int body) const;
     void count_steps(long between);
-    void report(Finding finding);
+    std::vector<Pair> moving_pairs(const Moment& before, const Moment& now, const Placement& from,
+                                   const Placement& to) const;
     Finding pair_finding(const char* kind, const Moment& moment, const Pair& pair, int cell_a, int cell_b,
                          const std::string& text) const;
 
@@ -107,14 +111,8 @@ class Verifier {
     std::optional<JointAudit> joints_;
     bool has_path_;
     Result result_;
+    FindingList findings_;
 };
-
-// The text stands alone: which frame, when, who, what.
-void Verifier::report(Finding finding) {
-    const std::string who = finding.b.empty() ? finding.a : finding.a + " and " + finding.b;
-    finding.text = fmt::format("frame {} ({:.6g} s), {}: {}", finding.frame, finding.time, who, finding.text);
-    if (result_.findings.size() < options_.max_listed) result_.findings.push_back(std::move(finding));
-}
 
 Finding Verifier::pair_finding(const char* kind, const Moment& moment, const Pair& pair, int cell_a,
                                int cell_b, const std::string& text) const {
@@ -165,9 +163,10 @@ void Verifier::check_surfaces(Moment& moment) {
         if (found[i].inside[1]) moment.contained.insert(ordered_key(pairs[i][1], pairs[i][0]));
         if (!found[i].hit) continue;
         ++result_.intersections;
+        moment.intersecting.insert(ordered_key(pairs[i][0], pairs[i][1]));
         // A hit says nothing about inside or outside: later frames compare with what was known before.
-        report(pair_finding("surface", moment, pairs[i], found[i].cell_a, found[i].cell_b,
-                            "their surfaces intersect"));
+        findings_.add(pair_finding("surface", moment, pairs[i], found[i].cell_a, found[i].cell_b,
+                                   "their surfaces intersect"));
     }
 }
 
@@ -183,7 +182,7 @@ void Verifier::check_containment(const Moment& before, const Moment& now) {
         const Pair pair{static_cast<int>(key >> 32), static_cast<int>(key & 0xffffffffu)};
         ++result_.intersections;
         const bool inside = now.contained.count(key) > 0;
-        report(pair_finding(
+        findings_.add(pair_finding(
             "contained", now, pair, -1, -1,
             inside ? "the first is now inside the second" : "the first is no longer inside the second"));
     }
@@ -202,7 +201,7 @@ void Verifier::check_shapes(const Moment& moment) {
         finding.time = moment.frame.time;
         finding.a = bodies_.name[i];
         finding.text = "the body is turned inside out";
-        report(finding);
+        findings_.add(finding);
     }
 }
 
@@ -220,7 +219,7 @@ void Verifier::check_joints(const Moment& moment) {
         finding.a = joints_->name(i);
         finding.amount = residuals[i];
         finding.text = fmt::format("open by {:.3g} (m or rad)", residuals[i]);
-        report(finding);
+        findings_.add(finding);
     }
 }
 
@@ -238,6 +237,17 @@ Travel Verifier::travel(const Moment& before, const Moment& now, int body) const
     return travel;
 }
 
+// Pairs that come near on the way; those that intersect at one of its ends are known already.
+std::vector<Pair> Verifier::moving_pairs(const Moment& before, const Moment& now, const Placement& from,
+                                         const Placement& to) const {
+    std::vector<Pair> pairs = pairs_to_check(bodies_, joined(from.boxes(), to.boxes()));
+    std::erase_if(pairs, [&](const Pair& pair) {
+        const std::uint64_t key = ordered_key(pair[0], pair[1]);
+        return before.intersecting.count(key) > 0 || now.intersecting.count(key) > 0;
+    });
+    return pairs;
+}
+
 // Between two frames the recorded path decides; elastic vertices and runs without a path leave the straight way.
 void Verifier::check_between(const Moment& before, const Moment& now) {
     std::vector<std::vector<Mat34>> pieces;
@@ -253,7 +263,7 @@ void Verifier::check_between(const Moment& before, const Moment& now) {
 // Straight motion of every vertex from frame to frame; what touches on it is judged by other plausible motions.
 void Verifier::check_motion(const Moment& before, const Moment& now, bool elastic_only) {
     const Placement &from = *before.placement, &to = *now.placement;
-    std::vector<Pair> pairs = pairs_to_check(bodies_, joined(from.boxes(), to.boxes()));
+    std::vector<Pair> pairs = moving_pairs(before, now, from, to);
     const int rigid = static_cast<int>(bodies_.rigid);
     if (elastic_only) std::erase_if(pairs, [&](const Pair& pair) { return pair[1] < rigid; });
     const double seconds = now.frame.time - before.frame.time;
@@ -278,7 +288,7 @@ void Verifier::check_motion(const Moment& before, const Moment& now, bool elasti
             continue;
         }
         ++result_.intersections;
-        report(pair_finding(
+        findings_.add(pair_finding(
             "motion", now, pairs[i], found[i].chord.cell_a, found[i].chord.cell_b,
             "no motion that fits the recorded poses and velocities keeps them apart since the frame "
             "before"));
@@ -298,7 +308,7 @@ void Verifier::check_path(const Moment& before, const Moment& now, std::vector<s
 void Verifier::check_piece(const Moment& before, const Moment& now, const std::vector<Mat34>& from,
                            const std::vector<Mat34>& to) {
     const Placement start(bodies_, from, before.frame.x), end(bodies_, to, before.frame.x);
-    std::vector<Pair> pairs = pairs_to_check(bodies_, joined(start.boxes(), end.boxes()));
+    std::vector<Pair> pairs = moving_pairs(before, now, start, end);
     const int rigid = static_cast<int>(bodies_.rigid);
     std::erase_if(pairs, [&](const Pair& pair) { return pair[1] >= rigid; });
     std::vector<SweepHit> hits(pairs.size());
@@ -309,8 +319,8 @@ void Verifier::check_piece(const Moment& before, const Moment& now, const std::v
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         if (!hits[i].hit) continue;
         ++result_.intersections;
-        report(pair_finding("path", now, pairs[i], hits[i].cell_a, hits[i].cell_b,
-                            "they touch on the recorded path since the frame before"));
+        findings_.add(pair_finding("path", now, pairs[i], hits[i].cell_a, hits[i].cell_b,
+                                   "they touch on the recorded path since the frame before"));
     }
 }
 
@@ -338,7 +348,7 @@ Result Verifier::verify() {
         check_surfaces(now);
         check_shapes(now);
         check_joints(now);
-        momentum_.add(index, now.frame, options_, result_);
+        momentum_.add(index, now.frame, options_, result_, findings_);
         if (index == first) {
             result_.contained_at_start = static_cast<long>(now.contained.size());
         } else {
@@ -349,7 +359,8 @@ Result Verifier::verify() {
         before = std::move(now);
         if (options_.progress) options_.progress(index - first + 1, last - first + 1);
     }
-    momentum_.finish(options_, result_);
+    momentum_.finish(result_, findings_);
+    result_.findings = findings_.take();
     result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::move(result_);
 }

@@ -26,6 +26,7 @@ struct Finding {
     std::string a, b;  // bodies, or the joint
     int triangle_a = -1, triangle_b = -1;
     double amount = 0.0;  // residual, mismatch ...
+    long times = 1;       // in how many frames or intervals; the first is the one described
     std::string text;
 };
 
