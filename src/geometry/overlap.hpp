@@ -137,4 +137,14 @@ void find_candidates(const Posed& a, const Posed& b, double margin, OverlapScrat
 void find_candidates(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
                      EdgeTriangles& crossings);
 
+// A pair of large surfaces can be searched in parts, side by side: nodes of the two trees to start from. The parts'
+// candidates together are those of the pair, each once; joined in the order of the parts their order is fixed too.
+struct NodePair {
+    int a = 0, b = 0;
+};
+// About `parts` of them, fewer where the surfaces meet in a small place; none when they are too far apart.
+void split_search(const Posed& a, const Posed& b, double margin, int parts, std::vector<NodePair>& out);
+void find_candidates(const Posed& a, const Posed& b, double margin, const NodePair& start,
+                     OverlapScratch& scratch, Candidates& out);
+
 }  // namespace tenon::geometry

@@ -114,7 +114,8 @@ class BlockSearch {
           stats_(stats),
           loose_(sa_.has_loose_points() || sb_.has_loose_points()) {}
 
-    void run() {
+    // Candidates below a pair of nodes.
+    void run(const NodePair& start) {
         struct Entry {
             int i, j;
             RawBox box_i, box_j;
@@ -127,7 +128,8 @@ class BlockSearch {
             ++stats_.node_tests;
             if (overlap(box_i, box_j)) stack[top++] = {i, j, box_i, box_j};
         };
-        push(0, 0, place_a_.node_box(ta.nodes()[0]), place_b_.node_box(tb.nodes()[0]));
+        push(start.a, start.b, place_a_.node_box(ta.nodes()[start.a]),
+             place_b_.node_box(tb.nodes()[start.b]));
         while (top > 0) {
             const Entry entry = stack[--top];
             const Bvh::Node &na = ta.nodes()[entry.i], &nb = tb.nodes()[entry.j];
@@ -193,7 +195,45 @@ class BlockSearch {
 
 void find_by_blocks(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
                     EdgeTriangles* crossings, OverlapStats& stats) {
-    BlockSearch(a, b, margin, scratch, out, crossings, stats).run();
+    BlockSearch(a, b, margin, scratch, out, crossings, stats).run({});
+}
+
+void split_search(const Posed& a, const Posed& b, double margin, int parts, std::vector<NodePair>& out) {
+    out.clear();
+    const Bvh &ta = a.surface->tree(), &tb = b.surface->tree();
+    if (ta.empty() || tb.empty()) return;
+    const Placement place_a(a, margin), place_b(b);
+    auto meets = [&](const NodePair& pair) {
+        return overlap(place_a.node_box(ta.nodes()[pair.a]), place_b.node_box(tb.nodes()[pair.b]));
+    };
+    std::vector<NodePair> next;
+    if (meets({0, 0})) out.push_back({0, 0});
+    for (bool grows = true; grows && static_cast<int>(out.size()) < parts;) {
+        grows = false;
+        next.clear();
+        for (const NodePair& pair : out) {
+            const Bvh::Node &na = ta.nodes()[pair.a], &nb = tb.nodes()[pair.b];
+            if (na.leaf() && nb.leaf()) {
+                next.push_back(pair);
+                continue;
+            }
+            grows = true;
+            const bool into_a = !na.leaf() && (nb.leaf() || na.escape - pair.a >= nb.escape - pair.b);
+            const NodePair left = into_a ? NodePair{pair.a + 1, pair.b} : NodePair{pair.a, pair.b + 1};
+            const NodePair right =
+                into_a ? NodePair{ta.right_child(pair.a), pair.b} : NodePair{pair.a, tb.right_child(pair.b)};
+            if (meets(left)) next.push_back(left);
+            if (meets(right)) next.push_back(right);
+        }
+        out.swap(next);
+    }
+}
+
+void find_candidates(const Posed& a, const Posed& b, double margin, const NodePair& start,
+                     OverlapScratch& scratch, Candidates& out) {
+    out.clear();
+    OverlapStats unused;
+    BlockSearch(a, b, margin, scratch, out, nullptr, unused).run(start);
 }
 
 }  // namespace tenon::geometry

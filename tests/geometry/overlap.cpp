@@ -191,6 +191,31 @@ TEST(Overlap, TreesNeedFewerTestsWhenCrowded) {
     EXPECT_LT(stats[0].box_tests + stats[0].node_tests, stats[1].box_tests / 20);
 }
 
+TEST(Overlap, PartsTogetherAreTheWhole) {
+    const Body outer(torus_mesh(60, 40, 1.0, 0.3)), inner(torus_mesh(50, 30, 1.0, 0.28));
+    const Posed a = posed(outer.surface, Mat34::Identity()), b = posed(inner.surface, Mat34::Identity());
+    OverlapScratch scratch;
+    Candidates whole, part, joined;
+    find_candidates(a, b, 1e-3, scratch, whole);
+    std::vector<NodePair> parts;
+    split_search(a, b, 1e-3, 16, parts);
+    EXPECT_GE(parts.size(), 16u);
+    for (const NodePair& start : parts) {
+        find_candidates(a, b, 1e-3, start, scratch, part);
+        auto append = [](std::vector<ItemPair>& to, const std::vector<ItemPair>& from) {
+            to.insert(to.end(), from.begin(), from.end());
+        };
+        append(joined.vertex_triangle, part.vertex_triangle);
+        append(joined.triangle_vertex, part.triangle_vertex);
+        append(joined.edge_edge, part.edge_edge);
+    }
+    expect_same(joined, whole);
+    Mat34 far = Mat34::Identity();
+    far(0, 3) = 10;
+    split_search(a, posed(inner.surface, far), 1e-3, 16, parts);
+    EXPECT_TRUE(parts.empty());
+}
+
 TEST(Overlap, EveryPrimitiveIsOwnedOnce) {
     const Body torus(torus_mesh(30, 11, 1.0, 0.3)), soup(soup_mesh(70, 33, 21, 6));
     for (const Body* body : {&torus, &soup}) {
