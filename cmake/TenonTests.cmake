@@ -21,6 +21,9 @@ foreach(folder ${TEST_FOLDERS})
   endif()
   target_compile_definitions(test_${name} PRIVATE TENON_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     TENON_PROGRAM="${CMAKE_BINARY_DIR}/bin/tenon")
+  if(name STREQUAL "app" AND TARGET tenon_app)
+    add_dependencies(test_${name} tenon_app)   # it runs the program
+  endif()
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
 endforeach()
 

@@ -1,11 +1,14 @@
 // The only file that includes CLI11, which is slow to compile.
 #include "apps/tenon/command_line.hpp"
 
+#include <algorithm>
 #include <functional>
 
 #include <CLI/CLI.hpp>
 
 #include "apps/tenon/verbs.hpp"
+#include "tenon/error.hpp"
+#include "tenon/params.hpp"
 
 namespace tenon::app {
 namespace {
@@ -233,6 +236,14 @@ struct Requests {
     BenchRequest bench;
 };
 
+void check_verb_name(const CLI::App& app, const std::string& name) {
+    std::vector<std::string> names;
+    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(verb->get_name());
+    if (!name.starts_with('-') && std::find(names.begin(), names.end(), name) == names.end())
+        throw InputError("", name, "no verb of this name", suggestion(name, names));
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -255,6 +266,7 @@ int run_command_line(int argc, char** argv) {
     add_import(app, requests.import, action);
     add_schema(app, requests.schema, action);
     add_bench(app, requests.bench, action);
+    if (argc > 1) check_verb_name(app, argv[1]);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& done) {

@@ -1,6 +1,7 @@
 #include "apps/tenon/summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -58,9 +59,10 @@ std::vector<std::pair<std::string, std::string>> report_rows(const run::Report& 
     }
     if (report.joints > 0)
         rows.emplace_back("joints", fmt::format("largest residual {:.3g}", report.joint_residual_max));
-    rows.emplace_back("energy",
-                      fmt::format("{:.6g} J at the start, {:.6g} J at the end; momentum drift {:.3g}",
-                                  report.energy_start, report.energy_end, report.momentum_drift));
+    rows.emplace_back("energy", fmt::format("{:.6g} J at the start, {:.6g} J at the end", report.energy_start,
+                                            report.energy_end));
+    if (std::isfinite(report.momentum_drift))  // of closed systems only
+        rows.emplace_back("momentum", fmt::format("drifts by {:.3g} of its size", report.momentum_drift));
     if (!report.solver.empty()) rows.emplace_back("solver", report.solver);
     rows.emplace_back("memory", fmt::format("{:.0f} MB at most", report.peak_memory_mb));
     return rows;
@@ -112,7 +114,7 @@ run::Report report_from_json(const std::string& text) {
     report.joint_residual_max = number(j, "joint_residual_max", 0);
     report.energy_start = number(object("energy"), "start", 0);
     report.energy_end = number(object("energy"), "end", 0);
-    report.momentum_drift = number(j, "momentum_drift", 0);
+    report.momentum_drift = number(j, "momentum_drift", std::nan(""));
     report.peak_memory_mb = number(j, "peak_memory_mb", 0);
     report.unconverged_steps = static_cast<long>(number(j, "unconverged_steps", 0));
     const Json phases = object("phases_ms");

@@ -24,6 +24,13 @@ std::string in_words(const verify::Result& result) {
                        short_count(static_cast<double>(result.body_pairs)));
 }
 
+std::string in_words(const verify::Finding& finding) {
+    std::string who = finding.a;
+    if (!finding.b.empty()) who += " and " + finding.b;
+    return fmt::format("  frame {} at {:.4g} s: {}{}{}", finding.frame, finding.time, who,
+                       who.empty() ? "" : ": ", finding.text);
+}
+
 }  // namespace
 
 int verify_verb(const VerifyRequest& request) {
@@ -44,7 +51,7 @@ int verify_verb(const VerifyRequest& request) {
     if (!request.quiet) {
         std::cerr << in_words(result) << "\n";
         for (std::size_t i = 0; i < std::min<std::size_t>(5, result.findings.size()); ++i)
-            std::cerr << "  " << result.findings[i].text << "\n";
+            std::cerr << in_words(result.findings[i]) << "\n";
     }
     return (request.strict ? result.proven() : result.clean()) ? 0 : 1;
 }

@@ -34,25 +34,48 @@ Projection projection_of(const Stage& stage, const RenderOptions& options) {
     return view;
 }
 
-const DrawMesh& level_of_detail(const Model& model, const DrawBody& body, const Mat34& q,
-                                const Projection& view) {
-    const DrawMesh& fine = model.meshes[body.mesh];
-    if (static_cast<int>(fine.triangles.size()) <= coarse_above_triangles) return fine;
-    const Vec3f center = transform(q, fine.center.cast<double>()).cast<float>();
+// How large a sample is at a body's distance; zero when it is behind the camera.
+double sample_size(const Mat34& q, const DrawMesh& mesh, const Projection& view) {
+    const Vec3f center = transform(q, mesh.center.cast<double>()).cast<float>();
     const float distance = view.to_view(center).z();
-    return distance > 0 && fine.radius * view.scale / distance < coarse_below_samples
-               ? model.coarse[body.mesh]
-               : fine;
+    return distance > 0 ? distance / view.scale : 0.0;
 }
 
-void place_bodies(const Model& model, const run::Frame& frame, const Projection& view, Placed& placed) {
+// What a body is drawn as: its mesh; its box when it is a few samples wide; and when it is thinner than a pixel in
+// two directions (a rod, a grain) its box made that thick, so that it stays visible.
+struct Detail {
+    const DrawMesh* mesh = nullptr;
+    Vec3f stretch = Vec3f::Ones();
+};
+
+Detail level_of_detail(const Model& model, const DrawBody& body, const Mat34& q, const Projection& view,
+                       int samples) {
+    const DrawMesh& fine = model.meshes[body.mesh];
+    const double size = sample_size(q, fine, view);
+    if (size <= 0) return {&fine};
+    const Vec3 half = 0.5 * model.boxes[body.mesh].size();
+    const double visible = 0.75 * samples * size;
+    Vec3 sorted = half;
+    std::sort(sorted.data(), sorted.data() + 3);
+    if (sorted[1] < visible && sorted[0] > 0)
+        return {&model.coarse[body.mesh],
+                half.cwiseInverse().cwiseProduct(half.cwiseMax(visible)).cast<float>()};
+    const bool small = fine.radius < coarse_below_samples * size;
+    const bool detailed = static_cast<int>(fine.triangles.size()) > coarse_above_triangles;
+    return {small && detailed ? &model.coarse[body.mesh] : &fine};
+}
+
+void place_bodies(const Model& model, const run::Frame& frame, const Projection& view, int samples,
+                  Placed& placed) {
     const std::size_t count = std::min(model.bodies.size(), frame.q.size());
     std::vector<const DrawMesh*> mesh(count, nullptr);
     parallel_for(count, 64, [&](std::size_t i) {
         if (model.bodies[i].mesh < 0) return;
-        mesh[i] = &level_of_detail(model, model.bodies[i], frame.q[i], view);
-        const Eigen::Matrix3f turn = frame.q[i].leftCols<3>().cast<float>();
-        const Vec3f shift = frame.q[i].col(3).cast<float>();
+        const Detail detail = level_of_detail(model, model.bodies[i], frame.q[i], view, samples);
+        mesh[i] = detail.mesh;
+        const Eigen::Matrix3f turn = frame.q[i].leftCols<3>().cast<float>() * detail.stretch.asDiagonal();
+        const Vec3f center = frame.q[i].leftCols<3>().cast<float>() * mesh[i]->center;
+        const Vec3f shift = frame.q[i].col(3).cast<float>() + center - turn * mesh[i]->center;
         placed.vertices[i].resize(mesh[i]->vertices.size());
         for (std::size_t v = 0; v < placed.vertices[i].size(); ++v)
             placed.vertices[i][v] = turn * mesh[i]->vertices[v] + shift;
@@ -158,7 +181,7 @@ Image render_frame(const Model& model, const run::Frame& frame, const Stage& sta
     placed.vertices.resize(model.bodies.size() + model.elastic.size());
     placed.normals.resize(model.elastic.size());
     placed.colors.resize(model.elastic.size());
-    place_bodies(model, frame, view, placed);
+    place_bodies(model, frame, view, options.samples, placed);
     place_elastic(model, frame, options, placed);
     number_triangles(placed.list);
 
