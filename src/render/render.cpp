@@ -127,22 +127,29 @@ void number_triangles(DrawList& list) {
     }
 }
 
-// Contact forces as arrows from the contact point, on the second body.
+// Height of what the picture shows at the target's distance: arrows are sized by it, whatever the scene's size.
+double view_height(const Camera& camera) {
+    return 2 * (camera.target - camera.eye).norm() * std::tan(0.5 * camera.fov * M_PI / 180);
+}
+
+// Contact forces as arrows from the contact point, on the second body. Very large ones are cut at a third of the view.
 DrawMesh force_arrows(const run::Frame& frame, const Stage& stage) {
     DrawMesh arrows;
-    const double thickness = 0.009 * stage.radius;
+    const double height = view_height(stage.camera);
     for (const Contact& contact : frame.contacts) {
-        const Vec3 arrow = stage.force_scale * contact.force;
-        if (!(arrow.norm() > 0.01 * stage.radius)) continue;
+        Vec3 arrow = stage.force_scale * contact.force;
+        const double length = arrow.norm();
+        if (!(length > 0.004 * height)) continue;
+        if (length > height / 3) arrow *= height / 3 / length;
         add_arrow(contact.point.cast<float>(), (contact.point + arrow).cast<float>(),
-                  static_cast<float>(thickness), arrows);
+                  static_cast<float>(0.0028 * height), arrows);
     }
     arrows.corner_normals = corner_normals(arrows.vertices, arrows.triangles);
     return arrows;
 }
 
-// The tenth largest part of the contact forces is drawn a seventh of the scene long.
-double suitable_force_scale(const std::vector<run::Frame>& frames, double radius) {
+// Nine in ten contact forces are drawn shorter than an eighth of the view.
+double suitable_force_scale(const std::vector<run::Frame>& frames, double height) {
     std::vector<double> sizes;
     for (const run::Frame& frame : frames)
         for (const Contact& contact : frame.contacts)
@@ -150,7 +157,7 @@ double suitable_force_scale(const std::vector<run::Frame>& frames, double radius
     if (sizes.empty()) return 0.0;
     const std::size_t place = sizes.size() - 1 - sizes.size() / 10;
     std::nth_element(sizes.begin(), sizes.begin() + place, sizes.end());
-    return radius / 3.5 / sizes[place];
+    return height / 8 / sizes[place];
 }
 
 }  // namespace
@@ -169,8 +176,8 @@ Stage make_stage(const Model& model, const std::vector<run::Frame>& frames, cons
     stage.focus = box.center();
     stage.radius = std::max(0.5 * box.diagonal(), 1e-6);
     stage.ground_height = std::min(model.up.dot(box.lo), model.up.dot(box.hi));
-    stage.force_scale =
-        options.force_scale > 0 ? options.force_scale : suitable_force_scale(frames, stage.radius);
+    stage.force_scale = options.force_scale > 0 ? options.force_scale
+                                                : suitable_force_scale(frames, view_height(stage.camera));
     return stage;
 }
 

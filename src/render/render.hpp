@@ -14,7 +14,7 @@ struct RenderOptions {
     int samples = 2;             // per pixel and direction
     bool ground = true;          // the plane with a grid under everything
     bool forces = false;         // contact forces as arrows
-    double force_scale = 0.0;    // m per N; 0: the largest is a tenth of the scene
+    double force_scale = 0.0;    // m per N; 0: suits nine tenths of the forces
     bool element_state = false;  // colour elastic bodies by what the method says about their elements
 };
 

@@ -210,7 +210,7 @@ void add_overlay(const Painter& overlay, const Painter& scene, int x, int y, con
     const std::size_t index = overlay.seen.index(x, y);
     if (overlay.seen.id[index] == nothing) return;
     const Vec3f mark = overlay.lit(x, y, overlay.surface(x, y), to_light);
-    const float alpha = overlay.seen.depth[index] >= scene.seen.depth[index] ? 1.0f : 0.6f;
+    const float alpha = overlay.seen.depth[index] >= scene.seen.depth[index] ? 1.0f : 0.5f;
     color += alpha * (mark - color);
 }
 

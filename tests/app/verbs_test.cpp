@@ -122,7 +122,7 @@ TEST_F(App, InterruptLeavesACompleteFile) {
 TEST_F(App, ScenesListsAndShows) {
     const Outcome list = tenon("scenes", folder);
     EXPECT_EQ(list.code, 0);
-    EXPECT_TRUE(has(list.out, "affine\n  free-flight"));
+    EXPECT_TRUE(list.out.starts_with("affine\n") && has(list.out, "\n  free-flight "));
     const Outcome one = tenon("scenes free-flight", folder);
     EXPECT_TRUE(has(one.out, "look for"));
     EXPECT_TRUE(has(one.out, "example: tenon run free-flight"));
