@@ -7,6 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include <Eigen/Core>
+
 #include "math/parallel.hpp"
 #include "math/timer.hpp"
 #include "solve/block_symbolic.hpp"
@@ -334,14 +336,14 @@ const CholeskyStats& BlockCholesky::stats() const {
     return impl_->stats;
 }
 
-void BlockCholesky::analyse(const BlockPattern& pattern, int dof) {
+void BlockCholesky::analyse(const BlockPattern& pattern, int dof, bool in_order) {
     if (dof < 1 || kTile % dof != 0) throw std::invalid_argument("the block size must divide 12");
     Impl& m = *impl_;
     if (m.dof == dof && m.pattern == pattern) return;
     const auto start = StageTimer::Clock::now();
     m.dof = dof;
     m.pattern = pattern;
-    m.symbolic = analyse_pattern(pattern, dof);
+    m.symbolic = analyse_pattern(pattern, dof, in_order);
     m.pool.clear();
     m.lay_out();
     m.split_tree();
@@ -432,6 +434,75 @@ void BlockCholesky::solve(const double* right_hand_side, double* x) const {
     }
     for (int p = 0; p < m.pattern.nodes; ++p)
         std::copy_n(y.data() + p * dof, dof, x + m.symbolic.order[p] * dof);
+}
+
+// With A = L L^T and E the nodes' columns of the unit matrix, E^T A^-1 E = Y^T Y, Y = L^-1 E. Column blocks of Y travel
+// up the elimination tree, each only along the ancestors of its node.
+void BlockCholesky::inverse_on(const std::vector<int>& nodes, std::vector<double>& inverse) const {
+    using Dense = Eigen::MatrixXd;
+    const Impl& m = *impl_;
+    const int dof = m.dof, size = static_cast<int>(nodes.size()) * dof;
+    inverse.assign(static_cast<std::size_t>(size) * size, 0.0);
+    Eigen::Map<Dense> result(inverse.data(), size, size);
+
+    const auto& supernodes = m.symbolic.supernodes;
+    std::vector<std::vector<int>> starts(supernodes.size());  // entries of `nodes` that begin in a supernode
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+        const int position = m.symbolic.position[nodes[k]];
+        const auto owner = std::upper_bound(supernodes.begin(), supernodes.end(), position,
+                                            [](int p, const Supernode& s) { return p < s.first; }) -
+                           supernodes.begin() - 1;
+        starts[owner].push_back(static_cast<int>(k));
+    }
+    struct Travelling {
+        std::vector<int> columns;  // entries of `nodes`, dof columns each
+        Dense values;              // over the supernode's rows
+    };
+    std::vector<Travelling> travelling(supernodes.size());
+    Dense local, product;
+    for (std::size_t s = 0; s < supernodes.size(); ++s) {
+        const Supernode& supernode = supernodes[s];
+        const Front& front = m.fronts[s];
+        std::vector<int> columns;
+        for (int child : m.children[s])
+            columns.insert(columns.end(), travelling[child].columns.begin(), travelling[child].columns.end());
+        const std::size_t arrived = columns.size();
+        columns.insert(columns.end(), starts[s].begin(), starts[s].end());
+        if (columns.empty()) continue;
+        const int own = front.own * kTile, width = static_cast<int>(columns.size()) * dof;
+        local.setZero(own + front.below * kTile, width);
+        int at = 0;
+        for (int child : m.children[s]) {
+            Travelling& from = travelling[child];
+            const int count = static_cast<int>(from.columns.size()) * dof;
+            for (std::size_t r = 0; r < supernodes[child].rows.size(); ++r)
+                local.block(padded_row(supernode, front, supernodes[child].place[r], dof) * dof, at, dof,
+                            count) += from.values.middleRows(r * dof, dof);
+            at += count;
+            from = {};
+        }
+        for (std::size_t c = arrived; c < columns.size(); ++c)
+            local.block((m.symbolic.position[nodes[columns[c]]] - supernode.first) * dof, c * dof, dof, dof)
+                .setIdentity();
+        for (int k = 0; k < front.own + front.below; ++k) {
+            const double* panel = m.factor.data() + front.offset + k * front.row_stride();
+            const int before = std::min(k, front.own) * kTile;
+            const Eigen::Map<const Eigen::Matrix<double, kTile, Eigen::Dynamic>> left(panel, kTile, before);
+            if (before > 0) local.middleRows<kTile>(k * kTile).noalias() -= left * local.topRows(before);
+            if (k < front.own)
+                Eigen::Map<const Eigen::Matrix<double, kTile, kTile>>(panel +
+                                                                      static_cast<std::size_t>(k) * kTileSize)
+                    .triangularView<Eigen::Lower>()
+                    .solveInPlace(local.middleRows<kTile>(k * kTile));
+        }
+        product.noalias() = local.topRows(own).transpose() * local.topRows(own);
+        for (std::size_t a = 0; a < columns.size(); ++a)
+            for (std::size_t b = 0; b < columns.size(); ++b)
+                result.block(columns[a] * dof, columns[b] * dof, dof, dof) +=
+                    product.block(a * dof, b * dof, dof, dof);
+        travelling[s].columns = std::move(columns);
+        travelling[s].values = local.middleRows(own, supernode.rows.size() * dof);
+    }
 }
 
 }  // namespace tenon::solve

@@ -188,10 +188,20 @@ void link_to_parents(std::vector<Supernode>& supernodes, int count) {
 
 }  // namespace
 
-BlockSymbolic analyse_pattern(const BlockPattern& pattern, int dof) {
+std::vector<int> dissection_order(const BlockPattern& pattern) {
+    Graph graph = full_graph(pattern);
+    return fill_reducing_order(pattern, graph);
+}
+
+BlockSymbolic analyse_pattern(const BlockPattern& pattern, int dof, bool in_order) {
     Graph graph = full_graph(pattern);
     BlockSymbolic symbolic;
-    symbolic.order = fill_reducing_order(pattern, graph);
+    if (in_order) {
+        symbolic.order.resize(pattern.nodes);
+        std::iota(symbolic.order.begin(), symbolic.order.end(), 0);
+    } else {
+        symbolic.order = fill_reducing_order(pattern, graph);
+    }
     symbolic.position = inverse_of(symbolic.order);
 
     // renumber so that children come right before their parents

@@ -22,7 +22,11 @@ struct BlockSymbolic {
     std::vector<Supernode> supernodes;  // children before parents
 };
 
-// `dof` matters for how much fill is worth larger supernodes.
-BlockSymbolic analyse_pattern(const BlockPattern& pattern, int dof);
+// `dof` matters for how much fill is worth larger supernodes. Nested dissection orders the nodes, unless they come in
+// a good elimination order already (the rest of a larger system that was ordered once): then `in_order`.
+BlockSymbolic analyse_pattern(const BlockPattern& pattern, int dof, bool in_order = false);
+
+// Nested dissection alone: elimination position to node.
+std::vector<int> dissection_order(const BlockPattern& pattern);
 
 }  // namespace tenon::solve

@@ -91,8 +91,10 @@ void add_elastic_forces(const ElasticElements& e, const std::vector<Vec3>& x, st
             force[e.tets[i][k]] -= stress[i] * e.shape_gradient[i].row(k).transpose();
 }
 
-Mat12 element_stiffness(const ElasticElements& e, int element, const std::vector<Vec3>& x, bool project) {
-    const Mat9 h = elastic_stiffness(e.model, e.material[element], e.deformation(element, x), project);
+namespace {
+
+// From the nine entries of F to the corners' coordinates.
+Mat12 over_corners(const ElasticElements& e, int element, const Mat9& h) {
     const auto& g = e.shape_gradient[element];
     // rows of h by corner: t(k) = sum over columns c of g(k, c) h(3c.., :)
     Mat12 result = Mat12::Zero();
@@ -110,6 +112,22 @@ Mat12 element_stiffness(const ElasticElements& e, int element, const std::vector
             result.col(3 * k + 2).setZero();
         }
     return result;
+}
+
+}  // namespace
+
+Mat12 element_stiffness(const ElasticElements& e, int element, const std::vector<Vec3>& x, bool project) {
+    return over_corners(e, element,
+                        elastic_stiffness(e.model, e.material[element], e.deformation(element, x), project));
+}
+
+void element_response(const ElasticElements& e, int element, const std::vector<Vec3>& x,
+                      ElementResponse& response) {
+    const ElasticResponse at =
+        elastic_response(e.model, e.material[element], e.deformation(element, x), true);
+    for (int k = 0; k < e.corners; ++k)
+        response.force[k] = -e.volume[element] * at.stress * e.shape_gradient[element].row(k).transpose();
+    response.stiffness = over_corners(e, element, at.stiffness);
 }
 
 ElasticAssembly make_assembly(const ElasticElements& e, const std::vector<int>& node_of_vertex, int nodes) {

@@ -37,6 +37,14 @@ void add_elastic_forces(const ElasticElements& elements, const std::vector<Vec3>
 Mat12 element_stiffness(const ElasticElements& elements, int element, const std::vector<Vec3>& x,
                         bool project);
 
+// Forces (minus the energy's gradient, by corner) and projected stiffness of one element, from one decomposition.
+struct ElementResponse {
+    std::array<Vec3, 4> force;
+    Mat12 stiffness;
+};
+void element_response(const ElasticElements& elements, int element, const std::vector<Vec3>& x,
+                      ElementResponse& response);
+
 // The graph of vertices that share an element, and for each element where its blocks go in a BlockMatrix over it.
 struct ElasticAssembly {
     solve::BlockPattern pattern;

@@ -17,9 +17,33 @@ struct Principal {
 };
 
 // The stable neo-Hookean energy's parameters that match linear elasticity at rest.
+struct NeoHookean {
+    double mu, lambda, alpha;
+    explicit NeoHookean(const Lame& m)
+        : mu(4.0 / 3.0 * m.mu), lambda(m.lambda + 5.0 / 6.0 * m.mu), alpha(1 + 0.75 * mu / lambda) {}
+};
+
+// Derivative of the determinant, and the derivative of that along d.
+Mat3 cofactor(const Mat3& f) {
+    Mat3 c;
+    c << f.col(1).cross(f.col(2)), f.col(2).cross(f.col(0)), f.col(0).cross(f.col(1));
+    return c;
+}
+Mat3 cofactor_change(const Mat3& f, const Mat3& d) {
+    Mat3 c;
+    c << d.col(1).cross(f.col(2)) + f.col(1).cross(d.col(2)),
+        d.col(2).cross(f.col(0)) + f.col(2).cross(d.col(0)),
+        d.col(0).cross(f.col(1)) + f.col(0).cross(d.col(1));
+    return c;
+}
+
+Mat3 stvk_second_stress(const Lame& m, const Mat3& f) {
+    const Mat3 e = 0.5 * (f.transpose() * f - Mat3::Identity());
+    return 2 * m.mu * e + m.lambda * e.trace() * Mat3::Identity();
+}
+
 Principal neo_hookean(const Lame& m, const Vec3& s) {
-    const double mu = 4.0 / 3.0 * m.mu, lambda = m.lambda + 5.0 / 6.0 * m.mu;
-    const double alpha = 1 + mu / lambda - mu / (4 * lambda);
+    const auto [mu, lambda, alpha] = NeoHookean(m);
     const double c = s.squaredNorm(), j = s.prod();
     const Vec3 dj(s[1] * s[2], s[2] * s[0], s[0] * s[1]);
     Principal p;
@@ -88,11 +112,28 @@ Lame lame_parameters(double young, double poisson) {
     return {young / (2 * (1 + poisson)), young * poisson / ((1 + poisson) * (1 - 2 * poisson))};
 }
 
+// Only the co-rotational model needs the singular values themselves for energy and stress.
 double elastic_energy(ElasticModel model, const Lame& material, const Mat3& f) {
+    if (model == ElasticModel::neo_hookean) {
+        const NeoHookean n(material);
+        const double c = f.squaredNorm(), j = f.determinant() - n.alpha;
+        return 0.5 * n.mu * (c - 3 - std::log(0.25 * (c + 1))) +
+               0.5 * n.lambda * (j * j - (1 - n.alpha) * (1 - n.alpha));
+    }
+    if (model == ElasticModel::stvk) {
+        const Mat3 e = 0.5 * (f.transpose() * f - Mat3::Identity());
+        return material.mu * e.squaredNorm() + 0.5 * material.lambda * e.trace() * e.trace();
+    }
     return principal(model, material, rotation_svd(f).s).energy;
 }
 
 Mat3 elastic_stress(ElasticModel model, const Lame& material, const Mat3& f) {
+    if (model == ElasticModel::neo_hookean) {
+        const NeoHookean n(material);
+        return n.mu * (1 - 1 / (f.squaredNorm() + 1)) * f +
+               n.lambda * (f.determinant() - n.alpha) * cofactor(f);
+    }
+    if (model == ElasticModel::stvk) return f * stvk_second_stress(material, f);
     const RotationSvd svd = rotation_svd(f);
     return svd.u * principal(model, material, svd.s).gradient.asDiagonal() * svd.v.transpose();
 }
@@ -100,7 +141,7 @@ Mat3 elastic_stress(ElasticModel model, const Lame& material, const Mat3& f) {
 // In the frames of the singular vectors the 9x9 matrix falls apart into one 3x3 block on the diagonal entries,
 // and for each pair (i, j) a symmetric and an antisymmetric mode with eigenvalues
 //   (g_i - g_j) / (s_i - s_j)   and   (g_i + g_j) / (s_i + s_j).
-Mat9 elastic_stiffness(ElasticModel model, const Lame& material, const Mat3& f, bool project) {
+ElasticResponse elastic_response(ElasticModel model, const Lame& material, const Mat3& f, bool project) {
     const RotationSvd svd = rotation_svd(f);
     const Vec3& s = svd.s;
     const Principal p = principal(model, material, s);
@@ -132,7 +173,37 @@ Mat9 elastic_stiffness(ElasticModel model, const Lame& material, const Mat3& f, 
             const Eigen::Map<const Eigen::Matrix<double, 9, 1>> e(even.data()), o(odd.data());
             h += clamped(symmetric) * e * e.transpose() + clamped(antisymmetric) * o * o.transpose();
         }
-    return h;
+    return {svd.u * p.gradient.asDiagonal() * svd.v.transpose(), h};
+}
+
+Mat9 elastic_stiffness(ElasticModel model, const Lame& material, const Mat3& f, bool project) {
+    return elastic_response(model, material, f, project).stiffness;
+}
+
+ElasticDifferential elastic_differential(ElasticModel model, const Lame& material, const Mat3& f,
+                                         const Mat3& df) {
+    ElasticDifferential d;
+    if (model == ElasticModel::neo_hookean) {
+        const NeoHookean n(material);
+        const Mat3 cof = cofactor(f);
+        const double c = f.squaredNorm() + 1, stretch = n.mu * (1 - 1 / c),
+                     pressure = n.lambda * (f.determinant() - n.alpha);
+        const double along_f = f.cwiseProduct(df).sum(), along_cof = cof.cwiseProduct(df).sum();
+        d.stress = stretch * f + pressure * cof;
+        d.change = stretch * df + (2 * n.mu * along_f / (c * c)) * f + (n.lambda * along_cof) * cof +
+                   pressure * cofactor_change(f, df);
+    } else if (model == ElasticModel::stvk) {
+        const Mat3 s = stvk_second_stress(material, f);
+        const Mat3 half = f.transpose() * df, e = 0.5 * (half + half.transpose());
+        d.stress = f * s;
+        d.change = df * s + f * (2 * material.mu * e + material.lambda * e.trace() * Mat3::Identity());
+    } else {
+        const ElasticResponse response = elastic_response(model, material, f, false);
+        d.stress = response.stress;
+        Eigen::Map<Eigen::Matrix<double, 9, 1>>(d.change.data()) =
+            response.stiffness * Eigen::Map<const Eigen::Matrix<double, 9, 1>>(df.data());
+    }
+    return d;
 }
 
 }  // namespace tenon

@@ -33,4 +33,18 @@ Mat3 elastic_stress(ElasticModel model, const Lame& material, const Mat3& f);  /
 // by clamping its eigenvalues, which are known in closed form but for one 3x3 matrix.
 Mat9 elastic_stiffness(ElasticModel model, const Lame& material, const Mat3& f, bool project);
 
+// Stress and stiffness together, from one decomposition of F.
+struct ElasticResponse {
+    Mat3 stress;
+    Mat9 stiffness;
+};
+ElasticResponse elastic_response(ElasticModel model, const Lame& material, const Mat3& f, bool project);
+
+// Stress, and its change with F along `df`: the exact (not projected) stiffness times df, without forming it.
+struct ElasticDifferential {
+    Mat3 stress, change;
+};
+ElasticDifferential elastic_differential(ElasticModel model, const Lame& material, const Mat3& f,
+                                         const Mat3& df);
+
 }  // namespace tenon

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <random>
 
 #include "math/parallel.hpp"
@@ -113,6 +114,31 @@ TEST(BlockCholesky, NamesTheNodeThatIsNotPositive) {
     matrix.diagonal_block(23)[4] = 1e6;
     ASSERT_TRUE(cholesky.factor(matrix));
     EXPECT_LT(relative_error(matrix, cholesky, 4), 1e-12);
+}
+
+TEST(BlockCholesky, InverseBetweenNodesMatchesTheDenseInverse) {
+    for (int dof : {1, 3, 6}) {
+        const BlockMatrix matrix = random_matrix(60, dof, 1.4, 31 + dof);
+        const Eigen::MatrixXd reference = dense(matrix).inverse();
+        for (bool in_order : {false, true}) {
+            BlockCholesky cholesky;
+            cholesky.analyse(matrix.pattern, dof, in_order);
+            ASSERT_TRUE(cholesky.factor(matrix));
+            EXPECT_LT(relative_error(matrix, cholesky, 4), 1e-12);
+            const std::vector<int> nodes{7, 0, 59, 31, 8};
+            std::vector<double> inverse;
+            cholesky.inverse_on(nodes, inverse);
+            const int size = static_cast<int>(nodes.size()) * dof;
+            ASSERT_EQ(inverse.size(), static_cast<std::size_t>(size) * size);
+            const Eigen::Map<const Eigen::MatrixXd> found(inverse.data(), size, size);
+            for (std::size_t a = 0; a < nodes.size(); ++a)
+                for (std::size_t b = 0; b < nodes.size(); ++b)
+                    EXPECT_LT((found.block(a * dof, b * dof, dof, dof) -
+                               reference.block(nodes[a] * dof, nodes[b] * dof, dof, dof))
+                                  .norm(),
+                              1e-12 * reference.norm());
+        }
+    }
 }
 
 TEST(BlockCholesky, SameBitsForAnyNumberOfThreads) {

@@ -63,6 +63,28 @@ TEST(ElasticModel, StiffnessIsTheDerivativeOfTheStress) {
             }
 }
 
+// Two ways to compute the same: through singular values, and directly from F.
+TEST(ElasticModel, DifferentialAndResponseAgreeWithStressAndStiffness) {
+    std::mt19937 random(21);
+    const Lame material = lame_parameters(2e3, 0.35);
+    for (ElasticModel model : kModels)
+        for (double spread : {0.0, 0.2, 0.5})
+            for (int trial = 0; trial < 10; ++trial) {
+                const Mat3 f = random_matrix(random, spread);
+                if (f.determinant() < 0.05) continue;
+                const Mat3 df = random_matrix(random, 1.0);
+                const ElasticResponse response = elastic_response(model, material, f, false);
+                const ElasticDifferential d = elastic_differential(model, material, f, df);
+                const Eigen::Matrix<double, 9, 1> change =
+                    response.stiffness * Eigen::Map<const Eigen::Matrix<double, 9, 1>>(df.data());
+                const double scale = response.stiffness.norm() * (1 + df.norm());
+                EXPECT_LT((d.stress - response.stress).norm(), 1e-9 * scale);
+                EXPECT_LT((elastic_stress(model, material, f) - response.stress).norm(), 1e-9 * scale);
+                EXPECT_LT((Eigen::Map<const Eigen::Matrix<double, 9, 1>>(d.change.data()) - change).norm(),
+                          1e-8 * scale);
+            }
+}
+
 TEST(ElasticModel, ProjectionIsSemidefiniteAndLeavesConvexStatesAlone) {
     std::mt19937 random(3);
     const Lame material = lame_parameters(1e3, 0.45);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "geometry/collide/manifold.hpp"
+#include "geometry/primitive_distance.hpp"
 #include "geometry/signed_distance.hpp"
 #include "tenon/world.hpp"
 
@@ -19,13 +20,9 @@ struct Probe {
 // (thinned out to `max_probes`).
 std::vector<Probe> make_probes(const Shape& shape, int max_probes = 200);
 
-// Signed distance of a primitive and its gradient, in the primitive's frame.
-struct FieldSample {
-    double distance = 0.0;
-    Vec3 normal = Vec3::UnitY();
-};
-bool has_closed_form(Primitive::Kind kind);
-FieldSample primitive_distance(const Primitive& primitive, const Vec3& point);
+using geometry::FieldSample;
+using geometry::has_closed_form;
+using geometry::primitive_distance;
 
 // Appends contacts closer than `margin`, normals from the collider to the body, at most `most` of them.
 void probe_contacts(const Primitive* primitive, const geometry::SignedDistance* field, const Mat34& collider,
