@@ -250,6 +250,14 @@ class EnclosureCheck {
     std::vector<std::unique_ptr<WindingNumber>> winding_;
 };
 
+// An elastic body grows out of the bodies it is pinned to.
+bool pinned_together(const World& world, int a, int b) {
+    const int bodies = world.bodies.size();
+    if (a >= bodies || b < bodies) return false;
+    const auto& pins = world.elastic[b - bodies].pins;
+    return std::any_of(pins.begin(), pins.end(), [&](const ElasticBody::Pin& pin) { return pin.body == a; });
+}
+
 std::vector<ItemPair> pairs_to_check(const World& world, const Surfaces& surfaces,
                                      const std::vector<Box3>& boxes) {
     std::vector<Box3> wide = boxes;
@@ -260,7 +268,9 @@ std::vector<ItemPair> pairs_to_check(const World& world, const Surfaces& surface
     }
     std::vector<ItemPair> pairs;
     BroadPhase().find_pairs(wide, pairs);
-    std::erase_if(pairs, [&](const ItemPair& pair) { return !world.may_collide(pair.a, pair.b); });
+    std::erase_if(pairs, [&](const ItemPair& pair) {
+        return !world.may_collide(pair.a, pair.b) || pinned_together(world, pair.a, pair.b);
+    });
     return pairs;
 }
 
