@@ -31,3 +31,8 @@ endforeach()
 add_test(NAME install.example COMMAND ${CMAKE_SOURCE_DIR}/tests/install_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}
                                       ${CMAKE_CXX_COMPILER_LAUNCHER})
 set_tests_properties(install.example PROPERTIES TIMEOUT 300)
+
+# Links and commands in the documentation are true.
+if(TARGET tenon_app)
+  add_test(NAME docs.check COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-docs $<TARGET_FILE:tenon_app>)
+endif()
