@@ -6,8 +6,8 @@
 namespace tenon::verify {
 namespace {
 
-constexpr int max_rounds = 60;
-constexpr double touching = 1e-13;  // relative to the cells' coordinates
+constexpr double shortest_part = 1e-12;  // of the motion: what cannot be separated in it counts as touching
+constexpr double touching = 1e-13;       // relative to the cells' coordinates
 constexpr std::size_t small_surface = 40;
 
 struct Interval {
@@ -72,16 +72,23 @@ double largest_coordinate(const Corners& corners) {
                      corners[2].cwiseAbs().maxCoeff()});
 }
 
-// When the gap along `axis` closes first, from time 0 of the motion; above 1 when it does not.
-double closing_time(const Vec3& axis, const Corners& a0, const Corners& a1, const Corners& b0,
-                    const Corners& b1) {
-    double first = 2.0;
+// Two cells at a time of their motion, with the direction between their closest points.
+struct Stop {
+    double t = 0.0;
+    Corners a, b;
+    Closest nearest;
+};
+
+// The axis turns evenly from the direction at `s` to that at `e`; along it the gap between two corners is a
+// quadratic function of time, and positive when its three Bernstein coefficients are.
+bool apart_between(const Stop& s, const Stop& e) {
+    const Vec3 &n = s.nearest.direction, &m = e.nearest.direction;
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) {
-            const double start = axis.dot(b0[j] - a0[i]), end = axis.dot(b1[j] - a1[i]);
-            if (end <= 0 && start > end) first = std::min(first, start / (start - end));
+            const Vec3 start = s.b[j] - s.a[i], end = e.b[j] - e.a[i];
+            if (!(n.dot(start) > 0 && m.dot(end) > 0 && n.dot(end) + m.dot(start) > 0)) return false;
         }
-    return first;
+    return true;
 }
 
 // Apart along `axis` on the same side at both ends, and therefore all the way.
@@ -154,25 +161,33 @@ Closest closest(const Corners& a, const Corners& b) {
     return result;
 }
 
-// Advances along the current separating axis as far as it separates, then looks for the next one. Bodies that
-// slide past each other need one axis; bodies that approach need a few.
+// Halves the time until a turning axis separates the cells in each part, or until they touch.
 SweepHit sweep_cells(const Corners& a0, const Corners& a1, const Corners& b0, const Corners& b1) {
     const double scale = std::max(
         {largest_coordinate(a0), largest_coordinate(a1), largest_coordinate(b0), largest_coordinate(b1)});
     SweepHit result;
     if (clearly_apart(a0, a1, b0, b1, 10 * touching * scale)) return result;
-    double t = 0.0;
-    for (int round = 0; round < max_rounds; ++round) {
-        const Closest now = closest(between(a0, a1, t), between(b0, b1, t));
-        if (now.distance <= touching * scale) break;
-        result.normal = now.direction;
-        const double next = closing_time(now.direction, a0, a1, b0, b1);
-        if (next > 1.0) return result;
-        if (!(next > t)) break;
-        t = next;
+    const auto stop_at = [&](double t) {
+        Stop stop{t, between(a0, a1, t), between(b0, b1, t), {}};
+        stop.nearest = closest(stop.a, stop.b);
+        return stop;
+    };
+    Stop from = stop_at(0.0);
+    std::vector<Stop> ahead{stop_at(1.0)};  // ends of the parts still to be settled, the nearest last
+    while (!ahead.empty()) {
+        const Stop& to = ahead.back();
+        if (from.nearest.distance <= touching * scale) break;
+        if (apart_between(from, to)) {
+            from = to;
+            ahead.pop_back();
+            continue;
+        }
+        result.normal = from.nearest.direction;
+        if (to.t - from.t < shortest_part) break;
+        ahead.push_back(stop_at(0.5 * (from.t + to.t)));
     }
-    result.hit = true;
-    result.at = t;
+    result.hit = !ahead.empty() || from.nearest.distance <= touching * scale;
+    result.at = result.hit ? from.t : 1.0;
     return result;
 }
 
