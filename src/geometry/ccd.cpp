@@ -48,6 +48,34 @@ struct Motion {
         return x;
     }
 
+    // Rate at which the current closest points separate.
+    double separation_rate(const Closest& closest, const Vec3& n) const {
+        double rate = 0.0;
+        for (int i = 0; i < Count; ++i) rate += closest.weight[i] * n.dot(velocity[i]);
+        return rate;
+    }
+
+    // Whether the distance stays above `target` all the way from x to y, seen along a direction that turns from n to m.
+    // The turning direction is never longer than 1, and the thickness along it is quadratic in time for each pair
+    // of vertices: its Bernstein coefficients bound it from below.
+    bool clear_between(const std::array<Vec3, Count>& x, const Vec3& n, const std::array<Vec3, Count>& y,
+                       const Vec3& m, double target) const {
+        std::array<double, Count> nx, ny, mx, my;
+        for (int i = 0; i < Count; ++i) {
+            nx[i] = n.dot(x[i]);
+            ny[i] = n.dot(y[i]);
+            mx[i] = m.dot(x[i]);
+            my[i] = m.dot(y[i]);
+        }
+        for (int i = 0; i < First; ++i) {
+            for (int j = First; j < Count; ++j) {
+                const double middle = 0.5 * ((ny[i] - ny[j]) + (mx[i] - mx[j]));
+                if (!(nx[i] - nx[j] >= target && middle >= target && my[i] - my[j] >= target)) return false;
+            }
+        }
+        return true;
+    }
+
     // How long the slab along n stays thicker than `target`.
     double support_step(const std::array<Vec3, Count>& x, const Vec3& n, double target) const {
         std::array<double, Count> height, rate;
@@ -82,20 +110,38 @@ double advance(const std::array<Vec3, Count>& start, const std::array<Vec3, Coun
     if (!(gap > 0.0) || !motion.finite) return 0.0;
     const double target = options.min_separation + motion.rounding + options.keep * gap;
 
-    double t = 0.0;
+    double t = 0.0, trust = 8.0;  // how many safe steps to try at once
     for (int iteration = 0; iteration < options.max_iterations; ++iteration) {
-        const double slack = d - target;
-        if (slack <= (stop_ratio - 1.0) * options.keep * gap && iteration > 0) {
-            // Close enough, unless the rest of the way is known to be free.
-            if (motion.support_step(x, closest.difference / d, target) >= options.t_max - t)
-                return options.t_max;
-            return t;
-        }
-        if (slack >= (options.t_max - t) * motion.speed) return options.t_max;
-        const double step =
-            std::max(slack / motion.speed, motion.support_step(x, closest.difference / d, target));
-        if (step >= options.t_max - t) return options.t_max;
+        const double slack = d - target, rest = options.t_max - t;
+        const Vec3 n = closest.difference / d;
+        const double support = motion.support_step(x, n, target);
+        // Close enough, unless the rest of the way is known to be free.
+        if (slack <= (stop_ratio - 1.0) * options.keep * gap && iteration > 0)
+            return support >= rest ? options.t_max : t;
+        if (slack >= rest * motion.speed) return options.t_max;
+        double step = std::max(slack / motion.speed, support);
+        if (step >= rest) return options.t_max;
         if (!(t + step > t)) return t;
+
+        // Further, to where the closest points would meet the target, if the way there can be proven clear.
+        const double rate = motion.separation_rate(closest, n);
+        const double reach = std::min({rest, trust * step, rate < 0.0 ? -0.98 * slack / rate : infinity});
+        if (reach > 1.5 * step) {
+            const std::array<Vec3, Count> y = motion.at(t + reach);
+            const Closest there = distance(y);
+            const double distance_there = std::sqrt(there.squared);
+            if (distance_there > target &&
+                motion.clear_between(x, n, y, there.difference / distance_there, target)) {
+                if (reach >= rest) return options.t_max;
+                t += reach;
+                x = y;
+                closest = there;
+                d = distance_there;
+                trust *= 4.0;
+                continue;
+            }
+            trust = std::max(1.0, 0.5 * trust);
+        }
         t += step;
         x = motion.at(t);
         closest = distance(x);

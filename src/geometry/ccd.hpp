@@ -6,7 +6,9 @@
 //     differences, so d falls no faster than l = max_ij |v_i - v_j|;
 //   - support: along any unit direction n, d(t + h) >= min_ij n . (x_i - x_j + h (v_i - v_j)). With n from the
 //     current closest points this ignores sliding and ends separating motion at once.
-// Both see velocity differences only: common translation is free, however fast.
+// Where neither reaches far, a longer step is tried and kept if a direction that turns from the closest points before
+// it to those after it proves the way between clear: rotation then costs little more than translation.
+// All bounds see velocity differences only: common translation is free, however fast.
 #pragma once
 
 #include <array>
