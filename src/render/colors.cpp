@@ -68,7 +68,7 @@ std::vector<Vec3f> choose_colors(const std::vector<ColorKey>& bodies) {
             colors[i] = linear_from_srgb(body.given);
         } else if (!body.moves) {
             colors[i] =
-                body.scripted ? linear_from_srgb({0.62, 0.66, 0.72}) : linear_from_srgb({0.80, 0.79, 0.77});
+                body.scripted ? linear_from_srgb({0.62, 0.66, 0.72}) : linear_from_srgb({0.74, 0.73, 0.71});
         } else if (one_each) {
             colors[i] = palette(next++);
         } else {

@@ -276,9 +276,9 @@ std::vector<Vec3> points_of_interest(const Model& model, const std::vector<run::
         box.hi = box.hi.cwiseMin(extent.hi);
         if (!box.empty()) add_corners(box, points);
     }
-    // statics: only what is near the motion
+    // statics: only what is near the motion, or where it may go when only its start is known
     Box3 near = extent;
-    near.inflate(0.15 * extent.diagonal());
+    near.inflate((frames.size() > 1 ? 0.3 : 0.7) * extent.diagonal());
     for (Box3& box : still) {
         box.lo = box.lo.cwiseMax(near.lo);
         box.hi = box.hi.cwiseMin(near.hi);

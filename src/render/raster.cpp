@@ -113,43 +113,50 @@ void project_piece(const Projection& projection, const Grid& grid, const Piece& 
     }
 }
 
-// Fills the part of a triangle inside a tile. Corners are counter-clockwise on a picture whose y points down.
+// Fills the part of a triangle inside a tile. Corners are counter-clockwise on a picture whose y points down. Large
+// triangles need doubles, or cracks open along their edges.
+template <class Real>
 void fill(const ScreenTriangle& triangle, int x0, int y0, int x1, int y1, Visibility& out) {
-    const Vec3f& a = triangle.corner[0];
-    const Vec3f& b = triangle.corner[1];
-    const Vec3f& c = triangle.corner[2];
-    const int left =
-        std::max(x0, static_cast<int>(std::floor(std::max(-1e6f, std::min({a.x(), b.x(), c.x()})))));
-    const int right =
-        std::min(x1 - 1, static_cast<int>(std::ceil(std::min(1e6f, std::max({a.x(), b.x(), c.x()})))));
-    const int top =
-        std::max(y0, static_cast<int>(std::floor(std::max(-1e6f, std::min({a.y(), b.y(), c.y()})))));
-    const int bottom =
-        std::min(y1 - 1, static_cast<int>(std::ceil(std::min(1e6f, std::max({a.y(), b.y(), c.y()})))));
-    const float area = (c.x() - a.x()) * (b.y() - a.y()) - (c.y() - a.y()) * (b.x() - a.x());
-    if (!(area > 0)) return;
-    const float inverse = 1.0f / area;
+    using Corner = Eigen::Matrix<Real, 3, 1>;
+    const Corner a = triangle.corner[0].cast<Real>(), b = triangle.corner[1].cast<Real>(),
+                 c = triangle.corner[2].cast<Real>();
+    const auto pixel = [](Real value) { return static_cast<int>(std::clamp(value, Real(-1e6), Real(1e6))); };
+    const int left = std::max(x0, pixel(std::floor(std::min({a.x(), b.x(), c.x()}))));
+    const int right = std::min(x1 - 1, pixel(std::ceil(std::max({a.x(), b.x(), c.x()}))));
+    const int top = std::max(y0, pixel(std::floor(std::min({a.y(), b.y(), c.y()}))));
+    const int bottom = std::min(y1 - 1, pixel(std::ceil(std::max({a.y(), b.y(), c.y()}))));
     // edge functions, positive inside: barycentric weights times the area
-    const auto edge = [](const Vec3f& p, const Vec3f& q, float x, float y) {
+    const auto edge = [](const Corner& p, const Corner& q, Real x, Real y) {
         return (x - p.x()) * (q.y() - p.y()) - (y - p.y()) * (q.x() - p.x());
     };
-    const float step_a = c.y() - b.y(), step_b = a.y() - c.y(), step_c = b.y() - a.y();
-    const float depth_step = (step_a * a.z() + step_b * b.z() + step_c * c.z()) * inverse;
+    const Real area = edge(a, b, c.x(), c.y());
+    if (!(area > 0)) return;
+    const Real step_a = c.y() - b.y(), step_b = a.y() - c.y(), step_c = b.y() - a.y();
+    const Real depth_step = (step_a * a.z() + step_b * b.z() + step_c * c.z()) / area;
     for (int y = top; y <= bottom; ++y) {
-        const float px = left + 0.5f, py = y + 0.5f;
-        const float wa0 = edge(b, c, px, py), wb0 = edge(c, a, px, py), wc0 = edge(a, b, px, py);
-        const float depth0 = (wa0 * a.z() + wb0 * b.z() + wc0 * c.z()) * inverse;
+        const Real px = left + Real(0.5), py = y + Real(0.5);
+        const Real wa = edge(b, c, px, py), wb = edge(c, a, px, py), wc = edge(a, b, px, py);
+        const Real depth = (wa * a.z() + wb * b.z() + wc * c.z()) / area;
         const std::size_t row = out.index(0, y);
         for (int x = left; x <= right; ++x) {
-            const float n = static_cast<float>(x - left);
-            if (wa0 + n * step_a < 0 || wb0 + n * step_b < 0 || wc0 + n * step_c < 0) continue;
-            const float depth = depth0 + n * depth_step;
-            if (depth > out.depth[row + x]) {
-                out.depth[row + x] = depth;
+            const Real n = static_cast<Real>(x - left);
+            if (wa + n * step_a < 0 || wb + n * step_b < 0 || wc + n * step_c < 0) continue;
+            const float here = static_cast<float>(depth + n * depth_step);
+            if (here > out.depth[row + x]) {
+                out.depth[row + x] = here;
                 out.id[row + x] = triangle.id;
             }
         }
     }
+}
+
+bool is_large(const ScreenTriangle& triangle) {
+    float most = 0;
+    for (const Vec3f& corner : triangle.corner)
+        most = std::max({most, std::abs(corner.x()), std::abs(corner.y())});
+    const float extent = (triangle.corner[1] - triangle.corner[0]).head<2>().norm() +
+                         (triangle.corner[2] - triangle.corner[0]).head<2>().norm();
+    return extent > 200 || most > 20000;
 }
 
 }  // namespace
@@ -181,7 +188,10 @@ Visibility rasterize(const Projection& projection, const std::vector<Batch>& bat
         const int x0 = static_cast<int>(tile % grid.columns) * tile_size;
         const int y0 = static_cast<int>(tile / grid.columns) * tile_size;
         const int x1 = std::min(out.width, x0 + tile_size), y1 = std::min(out.height, y0 + tile_size);
-        for (std::size_t i = start[tile]; i < start[tile + 1]; ++i) fill(*sorted[i], x0, y0, x1, y1, out);
+        for (std::size_t i = start[tile]; i < start[tile + 1]; ++i) {
+            const auto draw = is_large(*sorted[i]) ? fill<double> : fill<float>;
+            draw(*sorted[i], x0, y0, x1, y1, out);
+        }
     });
     return out;
 }

@@ -175,7 +175,8 @@ Stage make_stage(const Model& model, const std::vector<run::Frame>& frames, cons
     if (box.empty()) box.add(Vec3::Zero());
     stage.focus = box.center();
     stage.radius = std::max(0.5 * box.diagonal(), 1e-6);
-    stage.ground_height = std::min(model.up.dot(box.lo), model.up.dot(box.hi));
+    // a little lower than the lowest body: a static plane at the bottom must not flicker through it
+    stage.ground_height = std::min(model.up.dot(box.lo), model.up.dot(box.hi)) - 2e-3 * stage.radius;
     stage.force_scale = options.force_scale > 0 ? options.force_scale
                                                 : suitable_force_scale(frames, view_height(stage.camera));
     return stage;
