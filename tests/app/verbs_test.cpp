@@ -176,6 +176,29 @@ TEST_F(App, RenderMakesPicturesOfScenesAndRuns) {
         EXPECT_EQ(tenon(std::string("render flight.tenon -o p.png ") + bad, folder).code, 2) << bad;
 }
 
+TEST_F(App, MoviesGoThroughFfmpegFrameByFrame) {
+    ASSERT_EQ(tenon("run flight.json -o flight.tenon --fps 20 --quiet", folder).code, 0);
+    const std::string path =
+        "PATH='" + folder.path() + "' ";  // a folder with nothing but what the test puts there
+    const auto render = [&] {
+        const std::string command = "cd '" + folder.path() + "' && " + path +
+                                    "'" TENON_PROGRAM
+                                    "' render flight.tenon --size 40x30 -o film.mp4 --quiet 2>err.txt";
+        return WEXITSTATUS(std::system(command.c_str()));
+    };
+    EXPECT_EQ(render(), 2);
+    EXPECT_TRUE(has(slurp(folder / "err.txt"), "needs the ffmpeg program")) << slurp(folder / "err.txt");
+    // stands in for ffmpeg: keeps what it is handed in the file named last
+    std::ofstream(folder / "ffmpeg") << "#!/bin/sh\nfor last; do :; done\n/bin/cat >\"$last\"\n";
+    std::filesystem::permissions(folder / "ffmpeg", std::filesystem::perms::owner_all);
+    EXPECT_EQ(render(), 0) << slurp(folder / "err.txt");
+    EXPECT_EQ(std::filesystem::file_size(folder / "film.mp4"), 11u * 40 * 30 * 3);  // 0, 0.05 ... 0.5 s
+    // one that gives up
+    std::ofstream(folder / "ffmpeg") << "#!/bin/sh\nexit 1\n";
+    EXPECT_EQ(render(), 2);
+    EXPECT_TRUE(has(slurp(folder / "err.txt"), "ffmpeg")) << slurp(folder / "err.txt");
+}
+
 TEST_F(App, RenderedMotionIsSeen) {
     ASSERT_EQ(run_flight().code, 0);
     ASSERT_EQ(tenon("render flight.tenon --size 160x100 --frame 0 -o first.png", folder).code, 0);
