@@ -14,7 +14,7 @@ struct JointKind {
 // In the order of the enumeration JointType.
 const std::array<JointKind, 9>& joint_kinds() {
     constexpr auto angle = Coordinate::angle, length = Coordinate::length;
-    static const std::array<JointKind, 9> kinds = {{{"ball", {}},
+    static const std::array<JointKind, 9> kinds = {{{"ball", {angle, angle}},
                                                     {"hinge", {angle}},
                                                     {"universal", {angle, angle}},
                                                     {"prismatic", {length}},

@@ -135,17 +135,28 @@ void Reader::read_drives(const Where& where, const Value& value, JointSpec& join
     if ((first_key || has_list) && coordinates.empty())
         context_.fail(where / (first_key ? first_key : "drives"),
                       fmt::format("a {} joint has no free coordinate to drive", joint_type_name(joint.type)),
-                      joint.type == JointType::ball ? "ball joints have \"twist\" and \"bend\" springs"
-                                                    : "leave it out");
-    if (first_key) joint.drives.push_back(read_drive(where, value, unit(0)));
+                      "leave it out");
+    // The bend of a ball joint is the size of an angle: it has no direction to push in.
+    const auto refuse_bend_motor = [&](const Where& place) {
+        if (joint.type == JointType::ball && joint.drives.size() == 1 &&
+            joint.drives[0].motor.type != MotorSpec::Type::none)
+            context_.fail(place / "motor", "the bend of a ball joint has no motor",
+                          "a twist motor goes into the second of \"drives\"");
+    };
+    if (first_key) {
+        joint.drives.push_back(read_drive(where, value, unit(0)));
+        refuse_bend_motor(where);
+    }
     if (!has_list) return;
     const Where list = where / "drives";
     if (drives->array_size() > coordinates.size())
         context_.fail(list, fmt::format("has {} entries", drives->array_size()),
                       fmt::format("a {} joint has {} free coordinates", joint_type_name(joint.type),
                                   coordinates.size()));
-    for (std::size_t i = 0; i < drives->array_size(); ++i)
+    for (std::size_t i = 0; i < drives->array_size(); ++i) {
         joint.drives.push_back(read_drive(list / static_cast<long>(i), drives->list()[i], unit(i)));
+        refuse_bend_motor(list / static_cast<long>(i));
+    }
 }
 
 DriveSpec Reader::read_drive(const Where& where, const Value& value, double length) const {

@@ -194,7 +194,8 @@ void Importer::read_contact(const Where& top, const Value& root) {
                 warn(barrier_place / key, "chooses a part of rigid-ipc's solver: left out");
         if (number_or(*barrier, "minimum_separation_distance", 0.0) > 0)
             for (BodySpec& body : scene_.bodies)
-                body.min_separation = barrier->find("minimum_separation_distance")->number();
+                body.min_separation =
+                    0.5 * barrier->find("minimum_separation_distance")->number();  // two add up
     }
     const Where friction_place = top / "friction_constraints";
     if (const Value* friction = root.find("friction_constraints")) {
