@@ -61,7 +61,19 @@ struct ObjectInfo {
 
 const ObjectInfo& scene_keys();
 const ObjectInfo& geometry_keys();  // an entry of "shapes" that is a mesh
+
+const ObjectInfo& body_keys();
+const ObjectInfo& inertia_keys();
+const ObjectInfo& keyframe_keys();
+const ObjectInfo& elastic_keys();
+const ObjectInfo& region_keys();
+const ObjectInfo& pin_keys();
+
+const ObjectInfo& joint_keys();
 const ObjectInfo& drive_keys();
+const ObjectInfo& spring_keys();
+const ObjectInfo& motor_keys();
+
 std::vector<const ObjectInfo*> all_objects();
 
 }  // namespace tenon::scene

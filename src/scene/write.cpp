@@ -20,12 +20,12 @@ constexpr double unlimited = 1e300;
 class Writer {
   public:
     Writer(const Scene& scene, const std::string& base_folder) : scene_(scene), base_folder_(base_folder) {
-        count_geometry_uses();
+        name_shared_geometry();
     }
     std::string write() const;
 
   private:
-    void count_geometry_uses();
+    void name_shared_geometry();
     const std::string& body_name(int index) const {
         static const std::string world = "world";
         const auto at = static_cast<std::size_t>(index);
@@ -53,7 +53,8 @@ class Writer {
 
     const Scene& scene_;
     const std::string& base_folder_;
-    std::vector<int> uses_;
+    std::vector<std::string> shared_name_;  // by geometry; empty for those that only one body has
+    std::vector<std::size_t> shared_;       // geometries that have a name, in order
 };
 
 void add_pose(JsonObject& out, const Vec3& position, const Quat& rotation) {
@@ -123,10 +124,19 @@ void add_drive(JsonObject& out, const DriveSpec& drive) {
     if (drive.motor.type != MotorSpec::Type::none) out.add("motor", motor_text(drive.motor));
 }
 
-void Writer::count_geometry_uses() {
-    uses_.assign(scene_.geometries.size(), 0);
+// Names follow the order of first use, as the reader finds them: writing what was read gives the same text.
+void Writer::name_shared_geometry() {
+    std::vector<int> uses(scene_.geometries.size());
     for (const BodySpec& body : scene_.bodies)
-        if (body.geometry >= 0) ++uses_[static_cast<std::size_t>(body.geometry)];
+        if (body.geometry >= 0) ++uses[static_cast<std::size_t>(body.geometry)];
+    shared_name_.resize(scene_.geometries.size());
+    for (const BodySpec& body : scene_.bodies) {
+        if (body.geometry < 0) continue;
+        const auto used = static_cast<std::size_t>(body.geometry);
+        if (uses[used] < 2 || !shared_name_[used].empty()) continue;
+        shared_name_[used] = fmt::format("shape-{}", shared_.size());
+        shared_.push_back(used);
+    }
 }
 
 std::string Writer::file_path(const std::string& file) const {
@@ -194,11 +204,10 @@ void Writer::geometry(JsonObject& out, const GeometrySpec& spec, const Vec3& sca
 
 std::string Writer::shapes() const {
     JsonObject out;
-    for (std::size_t i = 0; i < scene_.geometries.size(); ++i) {
-        if (uses_[i] < 2) continue;
+    for (const std::size_t shared : shared_) {
         JsonObject entry;
-        geometry(entry, scene_.geometries[i], scene_.geometries[i].scale);
-        out.add(fmt::format("shape-{}", i), entry.take());
+        geometry(entry, scene_.geometries[shared], scene_.geometries[shared].scale);
+        out.add(shared_name_[shared], entry.take());
     }
     return out.take();
 }
@@ -233,8 +242,8 @@ std::string Writer::body(std::size_t index) const {
     if (body.type == BodyType::kinematic_body) out.text("type", "kinematic");
     if (body.geometry >= 0) {
         const auto used = static_cast<std::size_t>(body.geometry);
-        if (uses_[used] > 1)
-            out.text("shape", fmt::format("shape-{}", used));
+        if (!shared_name_[used].empty())
+            out.text("shape", shared_name_[used]);
         else
             geometry(out, scene_.geometries[used], scene_.geometries[used].scale);
     }

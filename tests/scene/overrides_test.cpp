@@ -77,10 +77,22 @@ TEST(Overrides, RefuseWhatTheFormatHasNoPlaceFor) {
     EXPECT_NE(error_with("gravity", "[0, 1").problem().find("JSON syntax error"), std::string::npos);
 }
 
-TEST(Overrides, SetParametersOfBuiltInScenesFirst) {
-    ASSERT_FALSE(builtin_scenes().empty());
+// Runs a check for each built-in scene; one that cannot be made does not hide the others.
+template <class Check>
+void for_each_builtin(Check check) {
     for (const BuiltinScene& builtin : builtin_scenes()) {
         SCOPED_TRACE(builtin.name);
+        try {
+            check(builtin);
+        } catch (const std::exception& error) {
+            ADD_FAILURE() << error.what();
+        }
+    }
+}
+
+TEST(Overrides, SetParametersOfBuiltInScenesFirst) {
+    ASSERT_FALSE(builtin_scenes().empty());
+    for_each_builtin([](const BuiltinScene& builtin) {
         const Scene made = load_scene(builtin.name, {{"seconds", "0.125"}, {"dt", "0.0625"}});
         bool own = false;
         for (const ParamInfo& parameter : builtin.parameters)
@@ -97,29 +109,27 @@ TEST(Overrides, SetParametersOfBuiltInScenesFirst) {
                       load_scene(builtin.name, {{"preset", "papr"}});
                   }).path(),
                   "preset");
-    }
+    });
 }
 
 // Keys of the scene as a whole take a shorter way than others; both must agree.
 TEST(Overrides, ShortAndLongWayAgreeForBuiltInScenes) {
-    for (const BuiltinScene& builtin : builtin_scenes()) {
-        SCOPED_TRACE(builtin.name);
+    for_each_builtin([](const BuiltinScene& builtin) {
         const std::vector<Override> header = {
             {"gravity[0]", "0.5"}, {"camera.fov", "33"}, {"wind.drag", "0.25"}};
         std::vector<Override> all = header;
         all.push_back({"contact.dhat", "0.0625"});
         Scene quick = load_scene(builtin.name, header);
         quick.contact.dhat = 0.0625;
-        EXPECT_EQ(write_scene(quick), write_scene(load_scene(builtin.name, all)));
-    }
+        EXPECT_TRUE(write_scene(quick) == write_scene(load_scene(builtin.name, all)));
+    });
 }
 
 TEST(Overrides, EveryBuiltInSceneSurvivesBeingWrittenOut) {
-    for (const BuiltinScene& builtin : builtin_scenes()) {
-        SCOPED_TRACE(builtin.name);
+    for_each_builtin([](const BuiltinScene& builtin) {
         const std::string once = write_scene(load_scene(builtin.name));
-        EXPECT_EQ(write_scene(parse_scene(once, builtin.name, "")), once);
-    }
+        EXPECT_TRUE(write_scene(parse_scene(once, builtin.name, "")) == once);
+    });
 }
 
 TEST(LoadScene, SuggestsBuiltInsForMistypedNames) {
