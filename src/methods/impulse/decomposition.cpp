@@ -106,22 +106,22 @@ bool solve_body_by_decomposition(BodyBlock& block) {
         c.alpha = 0;
         c.tangential.setZero();
     }
-    Vec6 z, total = Vec6::Zero();
+    Vec6 z, friction_change = Vec6::Zero(), previous = Vec6::Constant(1e300);
     bool feasible = true;
-    // Coupling (Eq. 21): friction may push into a contact; project again and let the new normal impulses carry
-    // friction, until neither changes anything.
-    for (int round = 0; round < 6; ++round) {
-        feasible = block.contact_impulse(z) && feasible;
-        if (round > 0 && z.norm() <= 1e-12 * total.norm()) break;
-        total += z;
+    // Coupling (Eq. 21): friction changes what the contacts carry. Normal impulses answer the twist with friction,
+    // friction answers their new limits, until neither changes; the last word is the normals'.
+    for (int round = 0; round < 30; ++round) {
+        block.phi = before + block.S * friction_change;
+        feasible = block.contact_impulse(z);
         block.phi += block.S * z;
-        distribute(block, total);
+        distribute(block, z);
+        if ((z - previous).norm() <= 1e-13 * z.norm()) break;
+        previous = z;
+        if (round == 29) break;
         friction(block);
+        friction_change.setZero();
+        for (const BlockContact& c : block.contacts) friction_change += block.wrench_change(c, c.tangential);
     }
-    feasible = block.contact_impulse(z) && feasible;
-    block.phi += block.S * z;
-    total += z;
-    distribute(block, total);
     // Restitution. Eq. 22 repeats a share of the normal impulse; contacts here may still have a gap to close, so
     // the velocity that share would give is asked for instead: the same for one contact that touches.
     bool bounces = false;
@@ -131,9 +131,10 @@ bool solve_body_by_decomposition(BodyBlock& block) {
             bounces = true;
         }
     if (bounces) {
+        const Vec6 first = z;
         feasible = block.contact_impulse(z) && feasible;
         block.phi += block.S * z;
-        distribute(block, total + z);
+        distribute(block, first + z);
     }
     return feasible;
 }

@@ -43,7 +43,9 @@ bool solve_body_by_ffd(BodyBlock& block) {
     }
     block.phi += block.S * z;
 
-    // Eq. 9: the friction nearest to cancelling the body's own motion, within bounds, never into a contact
+    // Eq. 9: the friction nearest to cancelling the body's own motion, within bounds. Its last line, taken
+    // literally, forbids any friction under a box (which always turns it into its leading contacts): instead
+    // the normals answer once more, as in Eq. 21.
     std::vector<Vec6> directions;
     std::vector<double> limits;
     for (const BlockContact& c : block.contacts) {
@@ -65,10 +67,6 @@ bool solve_body_by_ffd(BodyBlock& block) {
             block.normals.push_back(-sign * directions[k]);  // sign s.f <= limit
             block.bounds.push_back(-limits[k]);
         }
-    for (const BlockContact& c : block.contacts) {
-        block.normals.push_back(onto(basis, rank, c.n));
-        block.bounds.push_back(0.0);
-    }
     // the own twist in these coordinates, by least squares where axes are held
     Vec6 own = Vec6::Zero();
     for (int j = 0; j < 6; ++j) {
@@ -80,6 +78,8 @@ bool solve_body_by_ffd(BodyBlock& block) {
     Vec6 f = -onto(basis, rank, own);
     solve::project_onto_halfspaces<6>(block.normals, block.bounds, f, block.projection, 1e-13);
     if (block.projection.feasible) block.phi += block.S * f;
+    block.contact_impulse(z);
+    block.phi += block.S * z;
     for (const BlockContact& c : block.contacts)
         if (c.bounce > 0) block.phi += c.restitution * c.alpha * (block.S * c.n);
     return feasible;

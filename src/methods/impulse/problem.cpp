@@ -5,8 +5,6 @@
 
 #include <Eigen/LU>
 
-#include "world/rigid_state.hpp"
-
 namespace tenon::impulse {
 
 void make_tangents(const Vec3& n, Vec3& t1, Vec3& t2) {
@@ -18,20 +16,21 @@ void make_tangents(const Vec3& n, Vec3& t1, Vec3& t2) {
 }
 
 Mat3 contact_response(const ContactPoint& c, const InverseMass& a, const InverseMass& b) {
-    Mat3 E;
-    E.col(0) = c.normal;
-    E.col(1) = c.tangent1;
-    E.col(2) = c.tangent2;
-    Mat3 world = Mat3::Zero();
+    const Vec3 direction[3] = {c.normal, c.tangent1, c.tangent2};
+    Mat3 K = Mat3::Zero();
     auto add = [&](const InverseMass& m, const Vec3& r) {
         if (!m.movable) return;
-        for (int k = 0; k < 3; ++k) world(k, k) += m.m[k];
-        const Mat3 x = world::skew(r);
-        world.noalias() += x * m.inertia() * x.transpose();
+        for (int j = 0; j < 3; ++j) {
+            const Vec3 lever = r.cross(direction[j]), turn = m.angular(lever), push = m.linear(direction[j]);
+            for (int i = 0; i <= j; ++i) K(i, j) += direction[i].dot(push) + r.cross(direction[i]).dot(turn);
+        }
     };
     add(a, c.ra);
     add(b, c.rb);
-    return E.transpose() * world * E;
+    K(1, 0) = K(0, 1);
+    K(2, 0) = K(0, 2);
+    K(2, 1) = K(1, 2);
+    return K;
 }
 
 double contact_residual(const ContactProblem& problem) {

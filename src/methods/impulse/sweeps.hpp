@@ -3,6 +3,7 @@
 #pragma once
 
 #include "methods/impulse/problem.hpp"
+#include "methods/impulse/sweep_kernels.hpp"
 
 namespace tenon::impulse {
 
@@ -15,21 +16,10 @@ struct SweepSettings {
     Vec3 up = Vec3::UnitY();  // stripes for threads run along it
 };
 
-// A contact prepared for sweeping: all that a sweep touches, in one run of memory.
-struct Row {
-    int a, b;
-    double mu, target;
-    Vec3 n, t1, t2, ra, rb;
-    double inverse_kn;     // 1 / K_nn
-    double k1n, k2n;       // tangential velocity per normal impulse
-    double i11, i12, i22;  // inverse of the tangential 2x2 block
-    Vec3 p;                // impulses
-};
-
 class Sweeper {
   public:
-    // Orders the contacts and prepares their rows. Contacts of bodies marked in `settled` take no part in
-    // `solve` and `bounce`, only in `correct`.
+    // Orders the contacts and prepares their rows. Contacts of one pair must follow each other. Those of bodies
+    // marked in `settled` take no part in `solve` and `bounce`, only in `correct`.
     void prepare(const ContactProblem& problem, const std::vector<Vec3>& centers,
                  const SweepSettings& settings, const std::vector<char>& settled = {});
 
@@ -39,31 +29,39 @@ class Sweeper {
     // After `solve`: sweeps with bounce velocities where impacts want them.
     void bounce(ContactProblem& problem, int sweeps);
 
-    // Pseudo-twists that undo penetration deeper than `slop` at `rate` per step, on the rows of the last solve.
+    // Pseudo-twists that undo penetration deeper than `slop` at `rate` per step, on the rows of the last `prepare`.
     // They move positions only: no velocity, so no kinetic energy, comes from them. False: nothing to do.
     bool correct(const ContactProblem& problem, double slop, double rate, double max_speed, int sweeps,
                  std::vector<Twist>& pseudo);
 
   private:
     struct Range {
-        int begin, end;
+        int begin, end;  // of groups
     };
+    using Phases = std::vector<std::vector<Range>>;  // ranges of one phase share no movable body
+
+    void find_groups(const ContactProblem& problem);
+    void find_levels(const ContactProblem& problem);
     void plan(const ContactProblem& problem, const std::vector<Vec3>& centers,
               const std::vector<char>& settled);
-    void find_levels(const ContactProblem& problem);
     void make_rows(const ContactProblem& problem);
+    double sweep_contacts(ContactProblem& problem, bool backward);
+    void accelerate(ContactProblem& problem, double& previous_norm);
+    void write_back(ContactProblem& problem) const;
     template <class Kernel>
-    double sweep(const std::vector<std::vector<Range>>& phases, bool backward, const Kernel& kernel);
+    double sweep(const Phases& phases, bool backward, const Kernel& kernel);
 
     SweepSettings settings_;
-    std::vector<int> order_;                               // row -> contact
-    int active_rows_ = 0;                                  // the rest are settled
-    std::vector<std::vector<Range>> phases_, all_phases_;  // ranges of one phase share no movable body
+    std::vector<RowGroup> found_, groups_;  // as found: ranges of contacts; in order: ranges of rows
+    std::vector<int> source_;               // row -> contact
+    Phases phases_, all_phases_;
+    int active_groups_ = 0, active_rows_ = 0;  // the rest are settled
     std::vector<Row> rows_;
     std::vector<Vec3> last_p_, step_p_;  // acceleration
     std::vector<Twist> last_v_, step_v_;
     std::vector<double> pseudo_impulse_, pseudo_target_;
-    std::vector<int> level_, queue_, adjacency_start_, adjacency_;
+    std::vector<int> level_, queue_, adjacency_start_, adjacency_, slot_, order_;
+    std::vector<double> places_, errors_;
 };
 
 }  // namespace tenon::impulse

@@ -1,0 +1,143 @@
+// Whole steps of the impulse method: clouds, checkpoints, threads, the other solvers.
+#include <random>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "math/parallel.hpp"
+#include "methods/impulse_scene.hpp"
+
+namespace tenon {
+namespace {
+
+using namespace impulse_test;
+
+Scene cloud(int bodies) {
+    Scene scene = make_scene(0.4);
+    scene.gravity = Vec3::Zero();
+    const int shapes[] = {add_box(scene, Vec3(0.2, 0.3, 0.25)),
+                          add_shape(scene, "icosphere", {{"radius", 0.15}, {"subdivisions", 2.0}}),
+                          add_shape(scene, "cylinder", {{"radius", 0.12}, {"length", 0.3}})};
+    std::mt19937 random(4);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    const int side = static_cast<int>(std::ceil(std::cbrt(bodies)));
+    for (int i = 0; i < bodies; ++i) {
+        BodySpec& body =
+            add_body(scene, shapes[i % 3], 0.5 * Vec3(i % side, i / side % side, i / side / side));
+        body.linear_velocity = Vec3(uniform(random), uniform(random), uniform(random)) -
+                               0.4 * (body.position - Vec3::Constant(0.25 * side));
+        body.angular_velocity = 3 * Vec3(uniform(random), uniform(random), uniform(random));
+    }
+    return scene;
+}
+
+TEST(ImpulseCloud, KeepsMomentum) {
+    Simulation simulation(cloud(500));
+    const Vec3 start = linear_momentum(simulation.world());
+    double size = 0;
+    for (int i = 0; i < simulation.world().bodies.size(); ++i)
+        size += simulation.world().bodies.mass[i] * simulation.world().bodies.rate[i].col(3).norm();
+    double contacts = 0, energy = energies(simulation.world()).kinetic;
+    for (int i = 0; i < 60; ++i) {
+        contacts += simulation.step().contacts;
+        const double now = energies(simulation.world()).kinetic;
+        EXPECT_LE(now, 1.001 * energy) << i;
+        energy = now;
+    }
+    EXPECT_GT(contacts, 1000);
+    EXPECT_LT((linear_momentum(simulation.world()) - start).norm(), 1e-12 * size);
+}
+
+TEST(ImpulseMethod, ResumesBitForBitAndForAnyThreadCount) {
+    Scene scene = cloud(60);
+    scene.gravity = Vec3(0, -9.81, 0);
+    add_body(scene, add_shape(scene, "plane"), Vec3(0, -0.5, 0), BodyType::static_body);
+    set_threads(1);
+    Simulation straight(scene), first(scene);
+    for (int i = 0; i < 60; ++i) straight.step();
+    for (int i = 0; i < 30; ++i) first.step();
+    std::stringstream checkpoint;
+    first.save(checkpoint);
+    set_threads(2);
+    Simulation second(scene);
+    second.load(checkpoint);
+    for (int i = 0; i < 30; ++i) second.step();
+    set_threads(0);
+    for (int i = 0; i < straight.world().bodies.size(); ++i) {
+        EXPECT_EQ(straight.world().bodies.q[i], second.world().bodies.q[i]) << i;
+        EXPECT_EQ(straight.world().bodies.rate[i], second.world().bodies.rate[i]) << i;
+    }
+}
+
+class Solvers : public testing::TestWithParam<const char*> {};
+
+TEST_P(Solvers, HoldABoxOnTheFloorAndASlope) {
+    for (double tangent : {0.0, 0.3}) {
+        const double angle = std::atan(tangent);
+        Scene scene = make_scene(0.8);
+        const std::string solver = GetParam();
+        scene.method_params["solver"] = std::string(solver == "paper" ? "decomposition" : solver);
+        if (solver == "paper") scene.method_params["third_law"] = false;
+        add_body(scene, add_shape(scene, "plane"), Vec3::Zero(), BodyType::static_body).rotation =
+            slope_rotation(angle);
+        const Vec3 normal(std::sin(angle), std::cos(angle), 0);
+        add_body(scene, add_box(scene, Vec3(0.4, 0.2, 0.3)), 0.1 * normal).rotation = slope_rotation(angle);
+        Simulation simulation(scene);
+        run(simulation, 1.0);
+        EXPECT_LT((simulation.world().bodies.q[1].col(3) - 0.1 * normal).norm(), 1e-3) << tangent;
+    }
+}
+INSTANTIATE_TEST_SUITE_P(All, Solvers, testing::Values("decomposition", "paper", "ffd", "pgs"));
+
+TEST(ImpulseMethod, BaseOfATowerCarriesItAllOnlyWithTheThirdLaw) {
+    // The trap of the paper's scheme: every block sees its neighbours at rest, so each carries its own weight.
+    for (bool third_law : {true, false}) {
+        Scene scene = make_scene();
+        scene.method_params["third_law"] = third_law;
+        add_ground(scene);
+        const int box = add_box(scene, Vec3(1, 1, 1));
+        for (int i = 0; i < 4; ++i) add_body(scene, box, Vec3(0, 0.5 + i, 0)).mass = 1.0;
+        Simulation simulation(scene);
+        run(simulation, 0.2);
+        double floor = 0;
+        for (const Contact& c : simulation.world().contacts)
+            if (c.a == 0) floor += c.force.y();
+        EXPECT_NEAR(floor, third_law ? 4 * 9.81 : 9.81, 0.05);
+    }
+}
+
+TEST(ImpulseMethod, RefusesContradictingChoices) {
+    Scene scene = make_scene();
+    add_ground(scene);
+    scene.method_params["solver"] = std::string("ffd");
+    scene.method_params["third_law"] = true;
+    EXPECT_THROW(Simulation{scene}, InputError);
+}
+
+TEST(ImpulseMethod, FastBodiesDoNotPassThroughThinOnes) {
+    Scene scene = make_scene();
+    scene.gravity = Vec3::Zero();
+    add_body(scene, add_box(scene, Vec3(0.02, 2, 2)), Vec3(1, 0, 0), BodyType::static_body);
+    add_body(scene, add_box(scene, Vec3(0.1, 0.1, 0.1)), Vec3::Zero()).linear_velocity = Vec3(60, 0, 0);
+    Simulation simulation(scene);
+    run(simulation, 0.2);
+    EXPECT_LT(simulation.world().bodies.q[1](0, 3), 0.95);
+}
+
+TEST(ImpulseMethod, HeldAxesStayHeld) {
+    Scene scene = make_scene(0.0);
+    add_body(scene, add_shape(scene, "plane"), Vec3::Zero(), BodyType::static_body).rotation =
+        slope_rotation(0.5);
+    BodySpec& body = add_body(scene, add_box(scene, Vec3(0.4, 0.2, 0.3)), Vec3(0, 1, 0));
+    body.fixed = {true, false, true, true, true, true};
+    Simulation simulation(scene);
+    run(simulation, 1.5);
+    const Mat34& q = simulation.world().bodies.q[1];
+    EXPECT_NEAR(q(0, 3), 0, 1e-12);
+    EXPECT_LT((q.leftCols<3>() - Mat3::Identity()).norm(), 1e-12);
+    EXPECT_LT(std::abs(simulation.world().bodies.rate[1](1, 3)), 1e-6);  // it came to rest on the slope
+    EXPECT_GT(q(1, 3), 0.1);
+}
+
+}  // namespace
+}  // namespace tenon
