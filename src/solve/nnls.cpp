@@ -25,7 +25,7 @@ bool dual_newton(const Vec6& r, double tolerance, Vec6& y, const Evaluate& evalu
     Vec6 g, trial_g;
     double value = evaluate(y, g, H);
     double damping = 1e-13;  // Levenberg: the Hessian lacks rank where few contacts are active
-    for (int iteration = 0; iteration < 100; ++iteration) {
+    for (int iteration = 0; iteration < 60; ++iteration) {
         if (g.norm() <= goal) return true;
         Mat6 damped = H;
         damped.diagonal().array() += damping * std::max(H.trace(), 1e-3);

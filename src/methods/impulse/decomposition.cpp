@@ -115,7 +115,7 @@ bool solve_body_by_decomposition(BodyBlock& block) {
         feasible = block.contact_impulse(z);
         block.phi += block.S * z;
         distribute(block, z);
-        if ((z - previous).norm() <= 1e-13 * z.norm()) break;
+        if ((z - previous).norm() <= 1e-10 * z.norm()) break;
         previous = z;
         if (round == 29) break;
         friction(block);
@@ -174,23 +174,26 @@ SolveReport solve_by_decomposition(ContactProblem& problem) {
     return report;
 }
 
-void solve_single_bodies(ContactProblem& problem, std::vector<char>& done) {
+void hold_single_bodies(ContactProblem& problem, double slow, std::vector<char>& done) {
     ContactGraph graph;
     graph.build(problem);
     const std::size_t bodies = problem.twist.size();
     done.assign(bodies, 0);
     for (std::size_t i = 0; i < bodies; ++i) done[i] = graph.start[i + 1] > graph.start[i];
-    for (const ContactPoint& c : problem.contacts)
-        if (problem.mass[c.a].movable && problem.mass[c.b].movable) done[c.a] = done[c.b] = 0;
+    for (const ContactPoint& c : problem.contacts) {
+        const bool ma = problem.mass[c.a].movable, mb = problem.mass[c.b].movable;
+        if (ma && mb) done[c.a] = done[c.b] = 0;
+        const Twist &a = problem.before[c.a], &b = problem.before[c.b];
+        const Vec3 relative = b.v + b.w.cross(c.rb) - a.v - a.w.cross(c.ra);
+        if (relative.squaredNorm() > slow * slow) (ma ? done[c.a] : done[c.b]) = 0;
+    }
     parallel_ranges(bodies, 64, [&](std::size_t begin, std::size_t end) {
         BodyBlock block;
         for (std::size_t i = begin; i < end; ++i) {
             if (!done[i]) continue;
             block.gather(problem, graph, static_cast<int>(i), problem.twist);
-            if (!solve_body_by_decomposition(block)) {  // squeezed by moving walls: leave it to the sweeps
-                done[i] = 0;
-                continue;
-            }
+            done[i] = try_to_stick(block, block.phi);
+            if (!done[i]) continue;
             problem.twist[i].v = block.phi.head<3>();
             problem.twist[i].w = block.phi.tail<3>();
             for (const BlockContact& c : block.contacts) {

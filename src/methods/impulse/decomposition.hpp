@@ -12,8 +12,8 @@ bool solve_body_by_decomposition(BodyBlock& block);
 // All bodies side by side. Impulses on the two sides of a contact need not agree: the mean is reported.
 SolveReport solve_by_decomposition(ContactProblem& problem);
 
-// Only the bodies that touch nothing movable: for them the paper's scheme is exact, and no sweep is needed.
-// Marks them in `done`, sets their impulses and twists.
-void solve_single_bodies(ContactProblem& problem, std::vector<char>& done);
+// Bodies at rest, or nearly so, that touch nothing movable: when their contacts can hold them, their twist and
+// impulses are exact at once, however many contacts share the work, and no sweep is needed. Marks them in `done`.
+void hold_single_bodies(ContactProblem& problem, double slow, std::vector<char>& done);
 
 }  // namespace tenon::impulse

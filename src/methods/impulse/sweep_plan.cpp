@@ -155,16 +155,19 @@ void Sweeper::make_rows(const ContactProblem& problem) {
         }
         r.target = c.target;
         const Mat3 K = contact_response(c, problem.mass[c.a], problem.mass[c.b]);
+        // Axes that are held may leave no compliance in some direction: nothing to gain there.
         r.kn = K(0, 0);
-        r.inverse_kn = 1.0 / r.kn;
+        r.inverse_kn = r.kn > 0 ? 1.0 / r.kn : 0.0;
         r.k1n = K(1, 0);
         r.k2n = K(2, 0);
-        const double det = K(1, 1) * K(2, 2) - K(1, 2) * K(1, 2);
-        r.i11 = K(2, 2) / det;
-        r.i12 = -K(1, 2) / det;
-        r.i22 = K(1, 1) / det;
         const double mean = 0.5 * (K(1, 1) + K(2, 2)), half = 0.5 * (K(1, 1) - K(2, 2));
-        r.slide = 1.0 / (mean + std::sqrt(half * half + K(1, 2) * K(1, 2)));
+        const double largest = mean + std::sqrt(half * half + K(1, 2) * K(1, 2));
+        r.slide = largest > 0 ? 1.0 / largest : 0.0;
+        const double det = K(1, 1) * K(2, 2) - K(1, 2) * K(1, 2);
+        const bool regular = det > 1e-9 * largest * largest;
+        r.i11 = regular ? K(2, 2) / det : r.slide;
+        r.i12 = regular ? -K(1, 2) / det : 0.0;
+        r.i22 = regular ? K(1, 1) / det : r.slide;
     });
 }
 

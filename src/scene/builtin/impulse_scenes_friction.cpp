@@ -169,7 +169,7 @@ Scene make_basin(const Params& params) {
         scene.add_body(spec);
     }
     expect(scene, "", "y", -1.05, 100, "nothing falls through the ground");
-    expect(scene, "object0", "y", -1.05, -0.3, "objects are thrown out of the basin");
+    expect(scene, "object1", "y", -1.05, -0.3, "objects are thrown out of the basin");
     scene.camera = {{"eye", {4.0, 3.2, 4.0}}, {"target", {0, 0, 0}}};
     return scene;
 }
