@@ -144,11 +144,14 @@ void JointAudit::update_coordinates(Entry& joint, const Seen& a, const Seen& b, 
     const std::string& type = joint.type;
     if (type == "hinge") {
         joint.value[0] = twist(0);
+    } else if (type == "ball") {
+        joint.value[0] = std::atan2(fa0.cross(b.frame.col(0)).norm(), fa0.dot(b.frame.col(0)));
+        joint.value[1] = twist(1);
     } else if (type == "prismatic") {
         joint.value[0] = fa0.dot(gap);
     } else if (type == "cylindrical") {
-        joint.value[0] = fa0.dot(gap);
-        joint.value[1] = twist(1);
+        joint.value[0] = twist(0);
+        joint.value[1] = fa0.dot(gap);
     } else if (type == "planar") {
         joint.value[0] = fa1.dot(gap);
         joint.value[1] = fa2.dot(gap);

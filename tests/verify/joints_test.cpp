@@ -108,5 +108,23 @@ TEST(JointAudit, CouplingFollowsManyTurns) {
     EXPECT_NEAR(made.verify().joint_residual_max, 1e-5, 1e-10);
 }
 
+// A screw: the two coordinates of a cylindrical joint, angle and length, are coupled by its pitch.
+TEST(JointAudit, CouplingOfOneJointWithItselfIsAScrew) {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "gravity": [0, 0, 0],
+        "bodies": [{"name": "bolt", "shape": {"type": "box", "size": [1, 1, 1]}}],
+        "joints": [{"name": "thread", "type": "cylindrical", "bodies": ["world", "bolt"], "axis": [0, 1, 0]},
+                   {"name": "pitch", "type": "coupling", "joints": ["thread", "thread"], "coordinates": [0, 1],
+                    "ratio": 0.01}]})");
+    double pitch = 0.01;
+    made.pose = [&](World& world, double t) {
+        const double rate = 100;
+        set_motion(world, 0, Vec3(0, pitch * rate * t, 0), Vec3(0, pitch * rate, 0), y, rate * t, rate);
+    };
+    EXPECT_LT(made.verify().joint_residual_max, tiny);
+    pitch = 0.011;  // 20 rad at the end: off by 0.02 m
+    EXPECT_NEAR(made.verify().joint_residual_max, 0.02, tiny);
+}
+
 }  // namespace
 }  // namespace tenon::verify
