@@ -20,6 +20,15 @@ struct Parts {
     double thickness = 1.0;
 };
 
+// A surface coarser than the tetrahedra made from it is not worth embedding: their own boundary shows more.
+double longest_edge(const Mesh& mesh) {
+    double longest = 0;
+    for (const Triangle& t : mesh.triangles)
+        for (int k = 0; k < 3; ++k)
+            longest = std::max(longest, (mesh.vertices[t[k]] - mesh.vertices[t[(k + 1) % 3]]).norm());
+    return longest;
+}
+
 Parts make_parts(const Scene& scene, const ElasticSpec& spec, const Origin& origin) {
     Parts parts;
     if (!spec.tets_file.empty()) {
@@ -45,7 +54,7 @@ Parts make_parts(const Scene& scene, const ElasticSpec& spec, const Origin& orig
                 throw InputError(origin.file, origin.path, error.what(),
                                  "give a closed surface and a fitting \"cell_size\"");
             }
-            parts.fine = std::move(surface);
+            if (longest_edge(surface) < 2 * cell) parts.fine = std::move(surface);
         }
     }
     if (!spec.surface_file.empty()) parts.fine = geometry::read_mesh(spec.surface_file);

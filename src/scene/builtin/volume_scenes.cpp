@@ -83,6 +83,7 @@ Scene snake(const Params& params) {
     body.pins.push_back(pin);
     scene.elastic.push_back(body);
     scene.method_params["pixel"] = 0.01;
+    scene.method_params["self_contact"] = false;
     scene.method_params["contacts"] = params.text("contacts");
     scene.method_params["cell_pixels"] = params.number("cell_pixels");
     return scene;
@@ -109,6 +110,10 @@ Scene grasp(const Params& params) {
         scene.add_body(finger);
     }
     scene.method_params["pixel"] = 0.01;
+    scene.method_params["self_contact"] = false;
+    ExpectSpec lifted =
+        expect_quantity("", "min_distance", -0.01, 1, "the fingers press into the ball by a pixel at most");
+    scene.expect.push_back(lifted);
     return scene;
 }
 
@@ -119,26 +124,30 @@ Scene soft_toys(const Params& params) {
     scene.materials[0].friction = 0.4;
     const int count = params.integer("toys");
     add_floor(scene, 4);
-    const double half = 0.55;
+    const double half = 0.42;
     for (int side = 0; side < 4; ++side) {
         const Quat rotation = turn(90.0 * side, Vec3::UnitY());
-        BodySpec wall = body_spec(scene, fmt::format("wall-{}", side), box_spec({0.1, 1.2, 2 * half + 0.2}),
-                                  rotation * Vec3(half + 0.05, 0.6, 0), rotation);
+        BodySpec wall = body_spec(scene, fmt::format("wall-{}", side), box_spec({0.1, 0.4, 2 * half + 0.2}),
+                                  rotation * Vec3(half + 0.05, 0.2, 0), rotation);
         wall.type = BodyType::static_body;
         scene.add_body(wall);
     }
+    scene.camera = {{"eye", {1.9, 2.6, 2.4}}, {"target", {0, 0.3, 0}}};
     const double detail = params.number("detail");
-    const GeometrySpec toy = shape_spec("spiky", {{"subdivisions", detail}});
+    const GeometrySpec toy = shape_spec("spiky", {{"radius", 0.12},
+                                                  {"spike_length", 0.1},
+                                                  {"spike_radius", 0.05},
+                                                  {"spikes", 8.0},
+                                                  {"detail", detail}});
     for (int i = 0; i < count; ++i) {
         const int layer = i / 4, place = i % 4;
-        ElasticSpec body =
-            soft_body(scene, fmt::format("toy-{}", i), toy, 1, params.number("cell_size"),
-                      {(place % 2 ? 0.24 : -0.24), 0.3 + 0.5 * layer, (place / 2 ? 0.24 : -0.24)},
-                      turn(37.0 * i, Vec3(1, 2, 3)));
-        body.scale = Vec3::Constant(0.18);
+        ElasticSpec body = soft_body(scene, fmt::format("toy-{}", i), toy, 1, params.number("cell_size"),
+                                     {(place % 2 ? 0.2 : -0.2), 0.3 + 0.5 * layer, (place / 2 ? 0.2 : -0.2)},
+                                     turn(37.0 * i, Vec3(1, 2, 3)));
         scene.elastic.push_back(body);
     }
     scene.method_params["pixel"] = 0.02;
+    scene.method_params["self_contact"] = false;
     return scene;
 }
 
@@ -147,9 +156,10 @@ Scene detailed_pair(const Params& params) {
     Scene scene = volume_scene(params.number("seconds"), 0.01);
     scene.materials[0].friction = 0.5;
     add_floor(scene, 6);
-    const GeometrySpec blob = shape_spec("blob", {{"subdivisions", params.number("detail")}});
-    scene.add_body(body_spec(scene, "lower", blob, {0, 1.25, 0}));
-    scene.add_body(body_spec(scene, "upper", blob, {0.35, 3.75, 0.2}, turn(40, Vec3(1, 0.4, 0.2))));
+    const GeometrySpec blob =
+        shape_spec("blob", {{"radius", 1.0}, {"amplitude", 0.3}, {"detail", params.number("detail")}});
+    scene.add_body(body_spec(scene, "lower", blob, {0, 1.35, 0}));
+    scene.add_body(body_spec(scene, "upper", blob, {0.35, 3.9, 0.2}, turn(40, Vec3(1, 0.4, 0.2))));
     scene.method_params["pixel"] = params.number("pixel");
     scene.expect.push_back(expect_quantity("", "max_speed", 0, 8, "nothing blew up"));
     return scene;
@@ -158,32 +168,30 @@ Scene detailed_pair(const Params& params) {
 // Soft organs that overlap at the start, as in data from scans, and a tool that grasps one of them.
 Scene organs(const Params& params) {
     Scene scene = volume_scene(params.number("seconds"), 0.01);
-    scene.materials.push_back(soft_material("tissue", 1e4, 0.6));
+    scene.materials.push_back(soft_material("tissue", 1e5, 0.6));
     scene.materials[0].friction = 0.6;
     scene.gravity = Vec3(0, params.flag("gravity") ? -9.81 : 0.0, 0);
     add_floor(scene, 4);
     const double cell = params.number("cell_size");
     const GeometrySpec organ = shape_spec("icosphere", {{"radius", 0.2}, {"subdivisions", 3.0}});
-    const Vec3 places[] = {{0, 0.21, 0}, {0.32, 0.2, 0.05}, {-0.1, 0.22, 0.33}, {0.17, 0.5, 0.14}};
-    const Vec3 scales[] = {{1, 1, 1}, {0.9, 0.9, 1.1}, {1.1, 0.9, 0.9}, {1, 1.1, 1}};
+    const Vec3 places[] = {{0, 0.31, 0}, {0.33, 0.19, 0.05}, {-0.33, 0.19, 0.0}, {0.02, 0.19, -0.32}};
+    const Vec3 scales[] = {{1, 1.6, 1}, {1, 1, 1}, {1, 1, 1.1}, {1.1, 1, 1}};
     for (int i = 0; i < 4; ++i) {
         ElasticSpec body = soft_body(scene, fmt::format("organ-{}", i), organ, 1, cell, places[i]);
         body.scale = scales[i];
         scene.elastic.push_back(body);
     }
-    for (int side : {-1, 1}) {  // the tool closes on the top organ, holds it, then pulls
-        BodySpec jaw = body_spec(scene, side < 0 ? "jaw-left" : "jaw-right", box_spec({0.04, 0.16, 0.12}),
-                                 {0.17 + side * 0.27, 0.52, 0.14});
+    for (int side : {-1, 1}) {  // the tool closes on the tall organ, holds it, then pulls
+        const auto at = [&](double gap, double y) { return Vec3(side * gap, y, 0); };
+        BodySpec jaw = body_spec(scene, side < 0 ? "jaw-left" : "jaw-right", box_spec({0.04, 0.16, 0.16}),
+                                 at(0.24, 0.5));
         jaw.type = BodyType::kinematic_body;
-        const auto at = [&](double gap, double y) { return Vec3(0.17 + side * gap, y, 0.14); };
-        jaw.motion = {{0.0, at(0.27, 0.52)},
-                      {0.4, at(0.16, 0.52)},
-                      {0.6, at(0.16, 0.52)},
-                      {1.4, at(0.16, 0.8)},
-                      {2.4, at(0.16, 1.6)}};
+        jaw.motion = {{0.0, at(0.24, 0.5)}, {0.15, at(0.24, 0.5)}, {0.4, at(0.1, 0.5)},
+                      {0.6, at(0.1, 0.5)},  {1.2, at(0.1, 0.75)},  {2.4, at(0.1, 1.8)}};
         scene.add_body(jaw);
     }
     scene.method_params["pixel"] = 0.015;
+    scene.method_params["self_contact"] = false;
     return scene;
 }
 
@@ -235,10 +243,10 @@ std::vector<BuiltinScene> volume_scenes() {
          "Volume Contact Constraints, Fig. 9",
          "the toys pile up and come to rest without passing through each other",
          {{"toys", 4.0, "how many", 1.0, 200.0},
-          {"detail", 2.0, "subdivisions of the surface", 1.0, 6.0},
+          {"detail", 8.0, "pieces along each edge of an icosahedron: 20 detail^2 triangles", 2.0, 300.0},
           kCell(0.1),
           kSeconds(1)},
-         {{"toys", 40.0}, {"detail", 4.0}, {"seconds", 4.0}},
+         {{"toys", 40.0}, {"detail", 30.0}, {"seconds", 4.0}},
          soft_toys},
         {"detailed-pair",
          "volume",
@@ -246,10 +254,10 @@ std::vector<BuiltinScene> volume_scenes() {
          "Volume Contact Constraints, Fig. 8",
          "the upper body drops on the lower one and rolls off, at a cost that follows the contact, not the "
          "mesh",
-         {{"detail", 4.0, "subdivisions: 4 gives 5 thousand triangles, 7 gives 330 thousand", 1.0, 8.0},
+         {{"detail", 16.0, "pieces along each edge of an icosahedron: 20 detail^2 triangles", 2.0, 300.0},
           {"pixel", 0.03, "size of a pixel", 0.001, 1.0, {}, "m"},
           kSeconds(1)},
-         {{"detail", 7.0}},
+         {{"detail", 131.0}},
          detailed_pair},
         {"organs",
          "volume",
