@@ -198,6 +198,22 @@ void add_import(CLI::App& app, ImportRequest& r, Action& action) {
     verb->callback([&] { action = [&] { return import_verb(r); }; });
 }
 
+void add_untangle(CLI::App& app, UntangleRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "untangle", "move overlapping bodies apart, so that the scene can start",
+                              "tenon untangle pile.json -o clean.json");
+    add_scene_flags(verb, r.scene, "scene file or built-in name");
+    verb->add_option("-o,--output", r.output, "the scene without overlaps")->required()->type_name("FILE");
+    verb->add_option("--margin", r.margin,
+                     "metres between bodies afterwards; 0: the scene's dhat, or 1e-3 of its length")
+        ->check(CLI::NonNegativeNumber);
+    verb->add_option("--pixel", r.pixel,
+                     "metres, resolution of the first images; 0: chosen from the bodies' sizes")
+        ->check(CLI::NonNegativeNumber);
+    verb->add_flag("--json", r.json, "what moved, as JSON");
+    verb->add_flag("--quiet", r.quiet, "say nothing unless something is wrong");
+    verb->callback([&] { action = [&] { return untangle_verb(r); }; });
+}
+
 void add_schema(CLI::App& app, SchemaRequest& r, Action& action) {
     CLI::App* verb =
         add_verb(app, "schema", "print the JSON Schema of scenes", "tenon schema -o scene.schema.json");
@@ -232,6 +248,7 @@ struct Requests {
     RenderRequest render;
     ExportRequest export_;
     ImportRequest import;
+    UntangleRequest untangle;
     SchemaRequest schema;
     BenchRequest bench;
 };
@@ -264,6 +281,7 @@ int run_command_line(int argc, char** argv) {
     add_render(app, requests.render, action);
     add_export(app, requests.export_, action);
     add_import(app, requests.import, action);
+    add_untangle(app, requests.untangle, action);
     add_schema(app, requests.schema, action);
     add_bench(app, requests.bench, action);
     if (argc > 1) check_verb_name(app, argv[1]);

@@ -101,6 +101,14 @@ struct ImportRequest {
 };
 int import_verb(const ImportRequest& request);
 
+struct UntangleRequest {
+    SceneRequest scene;
+    std::string output;
+    double margin = 0.0, pixel = 0.0;
+    bool quiet = false, json = false;
+};
+int untangle_verb(const UntangleRequest& request);
+
 struct SchemaRequest {
     std::string output;
 };

@@ -1,0 +1,62 @@
+// `tenon untangle`: an overlapping start becomes a feasible one.
+#include <iostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/tenon/common.hpp"
+#include "methods/volume/untangle.hpp"
+#include "tenon/scene_io.hpp"
+
+namespace tenon::app {
+namespace {
+
+std::string to_json(const volume::UntangleReport& report) {
+    nlohmann::ordered_json json;
+    json["clean"] = report.clean();
+    json["rounds"] = report.rounds;
+    json["margin"] = report.margin;
+    json["pixel"] = report.pixel;
+    json["overlap_depth"] = report.overlap_depth;
+    json["moved"] = nlohmann::ordered_json::array();
+    for (const auto& moved : report.moved)
+        json["moved"].push_back(
+            {{"body", moved.body}, {"distance", moved.distance}, {"degrees", moved.degrees}});
+    json["remaining"] = report.remaining;
+    return json.dump(2);
+}
+
+void say(const volume::UntangleReport& report, const std::string& output) {
+    constexpr std::size_t shown = 12;
+    fmt::print("{} bodies moved, {} rounds, margin {:.3g} m; deepest overlap {:.3g} m\n", report.moved.size(),
+               report.rounds, report.margin, report.overlap_depth);
+    for (std::size_t i = 0; i < std::min(shown, report.moved.size()); ++i)
+        fmt::print("  {:<20} {:.4g} m, {:.3g} degrees\n", report.moved[i].body, report.moved[i].distance,
+                   report.moved[i].degrees);
+    if (report.moved.size() > shown) fmt::print("  and {} more\n", report.moved.size() - shown);
+    for (const std::string& problem : report.remaining) fmt::print("  cannot be undone: {}\n", problem);
+    fmt::print("written {}\n", output);
+}
+
+}  // namespace
+
+int untangle_verb(const UntangleRequest& request) {
+    Scene scene = load_requested(request.scene);
+    volume::UntangleOptions options;
+    options.margin = request.margin;
+    options.pixel = request.pixel;
+    if (!request.quiet && !request.json)
+        options.progress = [](int round, double depth, int contacts) {
+            if (round % 10 == 9)
+                fmt::print(stderr, "round {}: {} contacts, {:.3g} m deep\n", round + 1, contacts, depth);
+        };
+    const volume::UntangleReport report = volume::untangle(scene, options);
+    write_text(request.output, write_scene(scene) + "\n");
+    if (request.json)
+        std::cout << to_json(report) << "\n";
+    else if (!request.quiet)
+        say(report, request.output);
+    return report.clean() ? 0 : 1;
+}
+
+}  // namespace tenon::app

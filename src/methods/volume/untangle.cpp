@@ -1,0 +1,104 @@
+#include "methods/volume/untangle.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "geometry/initial_check.hpp"
+#include "methods/volume/contacts.hpp"
+#include "methods/volume/volume_method.hpp"
+#include "tenon/error.hpp"
+
+namespace tenon::volume {
+namespace {
+
+double chosen_margin(const World& world, const UntangleOptions& options) {
+    if (options.margin > 0) return options.margin;
+    double least = world.contact_spec.dhat.value_or(1e-3 * world.scene_length());
+    for (double separation : world.bodies.min_separation) least = std::max(least, 2.1 * separation);
+    return least;
+}
+
+// One correction of all positions by the position problem (Eqs. 18, 19); returns the deepest overlap before it.
+double correct(const World& world, ContactFinder& finder, Motion& motion, double allowed,
+               int& contacts_seen) {
+    std::vector<VolumeContact> contacts;
+    finder.find(world, motion, contacts);
+    double depth = 0;
+    for (const VolumeContact& contact : contacts) depth = std::max(depth, contact.depth());
+    contacts_seen = static_cast<int>(contacts.size());
+    if (depth <= allowed) return depth;
+    ContactRows rows(world, motion);
+    rows.position_problem(contacts, 0.5 * allowed);
+    solve::PgsSettings settings;
+    settings.max_sweeps = 100;
+    settings.tolerance = 0.02 * allowed;
+    std::vector<double> multiplier(rows.problem().rows(), 0.0), step(motion.unknowns(), 0.0);
+    solve::Pgs().solve(rows.problem(), settings, multiplier, step);
+    // a linearised step is good for about the overlap's own depth
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        Eigen::Map<Vec6> d(step.data() + motion.rigid_offset(i));
+        const double reach = d.head<3>().norm() + d.tail<3>().norm() * world.shape_of(i).radius;
+        const double limit = std::max(2 * depth, 4 * allowed);
+        if (reach > limit) d *= limit / reach;
+    }
+    motion.shift(world, step);
+    return depth;
+}
+
+void write_back(const World& world, const Motion& motion, Scene& scene, UntangleReport& report) {
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        const world::RigidState start = world::rigid_state(world.bodies, i);
+        const double distance = (motion.rigid[i].position - start.position).norm();
+        const double degrees =
+            world::logarithm_map(motion.rigid[i].rotation * start.rotation.conjugate()).norm() * 180 / M_PI;
+        if (distance == 0 && degrees == 0) continue;
+        const Pose& geometry = world.shape_of(i).geometry_frame;
+        BodySpec& body = scene.bodies[i];
+        body.rotation = (motion.rigid[i].rotation * geometry.rotation).normalized();
+        body.position = motion.rigid[i].position + motion.rigid[i].rotation * geometry.position;
+        report.moved.push_back({body.name, distance, degrees});
+    }
+    std::stable_sort(report.moved.begin(), report.moved.end(),
+                     [](const auto& a, const auto& b) { return a.distance > b.distance; });
+}
+
+}  // namespace
+
+UntangleReport untangle(Scene& scene, const UntangleOptions& options) {
+    if (!scene.joints.empty())
+        throw InputError(scene.file.empty() ? scene.name : scene.file, "joints[0]",
+                         "jointed bodies cannot be moved apart one by one",
+                         "untangle the bodies without their joints");
+    if (!scene.elastic.empty())
+        throw InputError(scene.file.empty() ? scene.name : scene.file, "elastic[0]",
+                         "untangling moves rigid bodies only",
+                         "run the scene with --method volume, which separates elastic bodies as it goes");
+    const World world = build_world(scene);
+    World posed = world;
+    Motion motion(world);
+    UntangleReport report;
+    report.margin = chosen_margin(world, options);
+    report.pixel = options.pixel > 0 ? options.pixel : choose_pixel(world);
+    for (int refinement = 0; refinement <= options.refinements; ++refinement, report.pixel *= 0.5) {
+        // surfaces may overlap by half a pixel's depth in the end: inflate by that much more
+        const double allowed = 0.5 * report.pixel;
+        ContactFinder finder(world, {{report.pixel, 8}, false, 0.5 * report.margin + allowed});
+        int contacts = 0;
+        for (int round = 0; round < options.rounds; ++round, ++report.rounds) {
+            const double depth = correct(world, finder, motion, allowed, contacts);
+            report.overlap_depth = std::max(report.overlap_depth, report.rounds == 0 ? depth : 0.0);
+            if (options.progress) options.progress(report.rounds, depth, contacts);
+            if (depth <= allowed) break;
+        }
+        motion.store(posed);
+        const geometry::InitialCheck check = geometry::check_initial_state(posed);
+        report.remaining.clear();
+        for (const geometry::InitialProblem& problem : check.problems)
+            report.remaining.push_back(geometry::describe(posed, problem));
+        if (report.clean()) break;
+    }
+    write_back(world, motion, scene, report);
+    return report;
+}
+
+}  // namespace tenon::volume
