@@ -4,9 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "tenon/error.hpp"
+
 namespace tenon::scene {
 
 std::string json_number(double value) {
+    if (!std::isfinite(value))
+        throw InputError("", "", "the scene holds a number that is not finite", "it cannot be written down");
     if (value == 0.0 && std::signbit(value)) return "-0.0";  // "-0" would be read as a whole number
     return fmt::format("{}", value);
 }

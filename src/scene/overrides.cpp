@@ -127,7 +127,8 @@ class Setter {
             fail(fmt::format("a {} has no key '{}'", info.name, step.text),
                  suggestion(step.text, info.names()));
         if (at + 1 == steps.size()) {
-            object.set(step.text, override_value(entry_.value));
+            const bool plain_text = key->kind == Kind::text && !entry_.value.starts_with('"');  // name=2024
+            object.set(step.text, plain_text ? Value(entry_.value) : override_value(entry_.value));
             return;
         }
         Value* child = object.find(step.text);

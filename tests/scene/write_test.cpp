@@ -63,6 +63,13 @@ TEST(WriteScene, KeepsEveryFieldBitForBit) {
     EXPECT_EQ(a.camera, b.camera);
 }
 
+TEST(WriteScene, RefusesNumbersThatAreNotFinite) {
+    Scene scene = parse_scene(R"({"bodies": [{"shape": "box"}]})", "t", "");
+    scene.bodies[0].position.x() = std::nan("");
+    EXPECT_EQ(test::input_error([&] { write_scene(scene); }).problem(),
+              "the scene holds a number that is not finite");
+}
+
 TEST(WriteScene, MakesMeshPathsRelativeToTheFolderItIsFor) {
     test::Folder folder;
     const Scene scene = test::full_scene(folder);
