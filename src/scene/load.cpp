@@ -90,13 +90,14 @@ Scene load_builtin(const BuiltinScene& builtin, const std::vector<Override>& ove
                                             : parse_scene(write_scene(made), builtin.name, "", others);
     } catch (const InputError& error) {
         // A mistyped parameter of the scene itself is more likely than a path of the format.
-        if (error.path() != "--set " + others.front().key ||
-            others.front().key.find('.') != std::string::npos)
-            throw;
+        const auto wrong = std::find_if(others.begin(), others.end(), [&](const Override& entry) {
+            return error.path() == "--set " + entry.key && entry.key.find_first_of(".[") == std::string::npos;
+        });
+        if (wrong == others.end()) throw;
         std::vector<std::string> names = {"preset", "dt", "seconds", "gravity", "method"};
         for (const ParamInfo& info : builtin.parameters) names.push_back(info.name);
         throw InputError(builtin.name, error.path(), "no parameter of this scene",
-                         suggestion(others.front().key, names));
+                         suggestion(wrong->key, names));
     }
 }
 
