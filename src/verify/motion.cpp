@@ -13,6 +13,7 @@ namespace {
 constexpr double piece_angle = 0.02;  // rad: a chord of it leaves the arc by 5e-5 of the radius
 constexpr int max_pieces = 600;
 constexpr int min_pieces = 6;
+constexpr std::size_t large_surfaces = 20000;
 
 Mat3 rotation_of(const Mat3& A) {
     const Eigen::JacobiSVD<Mat3> svd(A, Eigen::ComputeFullU | Eigen::ComputeFullV);
@@ -92,12 +93,15 @@ bool is_free(const Travel& a, const Travel& b, const Trial& trial) {
     return true;
 }
 
-std::vector<Vec3> directions_to_try(const SweepHit& chord) {
+// Large surfaces cost more per trial: they get the axes only.
+std::vector<Vec3> directions_to_try(const SweepHit& chord, bool large) {
     std::vector<Vec3> all{chord.normal, -chord.normal};
     for (int x = -1; x <= 1; ++x)
         for (int y = -1; y <= 1; ++y)
-            for (int z = -1; z <= 1; ++z)
-                if (x != 0 || y != 0 || z != 0) all.push_back(Vec3(x, y, z).normalized());
+            for (int z = -1; z <= 1; ++z) {
+                const int sides = std::abs(x) + std::abs(y) + std::abs(z);
+                if (sides == 1 || (sides > 1 && !large)) all.push_back(Vec3(x, y, z).normalized());
+            }
     return all;
 }
 
@@ -176,8 +180,9 @@ Verdict judge(const Travel& a, const Travel& b, const SweepHit& chord, double se
     const double slack = motion_a.uncertainty(steps_between) + motion_b.uncertainty(steps_between);
     const double size = std::max(a.start.surface->radius, b.start.surface->radius);
     if (slack <= 1e-9 * size) return Verdict::unavoidable;
+    const bool large = a.start.surface->cells.size() + b.start.surface->cells.size() > large_surfaces;
     for (const double part : {0.25, 1.0})
-        for (const Vec3& direction : directions_to_try(chord))
+        for (const Vec3& direction : directions_to_try(chord, large))
             if (is_free(a, b, {&motion_a, &motion_b, part * slack * direction, false, false}))
                 return Verdict::avoidable;
     return Verdict::unavoidable;
