@@ -198,7 +198,8 @@ const ObjectInfo& body_keys() {
                  .object = keyframe_keys},
                 {.name = "kinematic_until",
                  .kind = Kind::number,
-                 .help = "When a kinematic body becomes dynamic.",
+                 .help = "When a kinematic body becomes dynamic: with the velocities given, else with those "
+                         "of its motion.",
                  .unit = "s",
                  .min = 0},
                 color_key()});

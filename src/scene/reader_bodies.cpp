@@ -86,12 +86,13 @@ void Reader::check_body(const Where& where, const Value& value, const BodySpec& 
     if (body.mass && body.density)
         context_.fail(where / "density", "is given besides a mass", "keep one of the two");
     const bool moves = !body.linear_velocity.isZero(0.0) || !body.angular_velocity.isZero(0.0);
-    if (body.type != BodyType::dynamic_body && moves)
+    const bool released = body.type == BodyType::kinematic_body && value.find("kinematic_until");
+    if (body.type != BodyType::dynamic_body && moves && !released)
         context_.fail(where / (body.linear_velocity.isZero(0.0) ? "angular_velocity" : "linear_velocity"),
                       fmt::format("a {} body does not start with a velocity", value.find("type")->text()),
                       body.type == BodyType::static_body
                           ? "make it \"dynamic\", or \"kinematic\" with a \"motion\""
-                          : "give its \"motion\" by keyframes");
+                          : "give its \"motion\" by keyframes, or \"kinematic_until\" to release it");
     if (body.type == BodyType::kinematic_body) return;
     for (const char* key : {"motion", "kinematic_until"})
         if (value.find(key))

@@ -8,6 +8,18 @@
 
 namespace tenon {
 
+namespace {
+
+// A kinematic body leaves its script with the script's velocity, or with its own where it has been given one.
+void set_release_velocity(World& world, int body, const BodySpec& spec) {
+    if (spec.linear_velocity.isZero(0.0) && spec.angular_velocity.isZero(0.0)) return;
+    Mat34& rate = world.bodies.rate[body];
+    for (int k = 0; k < 3; ++k) rate.col(k) = spec.angular_velocity.cross(Vec3(world.bodies.q[body].col(k)));
+    rate.col(3) = spec.linear_velocity;
+}
+
+}  // namespace
+
 Simulation::Simulation(Scene scene) : scene_(std::move(scene)) {
     const MethodInfo& info = find_method(scene_.method, {scene_.file, "method.type"});
     resolve_params(info.parameters, scene_.method_params, {scene_.file, "method"});
@@ -37,6 +49,7 @@ StepReport Simulation::step() {
         if (world_.bodies.type[i] == BodyType::kinematic_body &&
             world_.time >= world_.bodies.kinematic_until[i] - 1e-12) {
             world_.bodies.type[i] = BodyType::dynamic_body;
+            set_release_velocity(world_, i, scene_.bodies[i]);
             released = true;
         }
     if (released) make_method();

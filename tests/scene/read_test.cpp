@@ -5,6 +5,7 @@
 #include "scene/samples.hpp"
 #include "scene/support.hpp"
 #include "tenon/scene_io.hpp"
+#include "tenon/simulation.hpp"
 #include "tenon/world.hpp"
 
 namespace tenon {
@@ -164,6 +165,22 @@ TEST(ReadScene, FixesCoordinatesInThreeSpellings) {
     EXPECT_EQ(scene.bodies[0].fixed, (std::array<bool, 6>{true, true, true, true, true, true}));
     EXPECT_EQ(scene.bodies[1].fixed, (std::array<bool, 6>{true, false, false, false, false, true}));
     EXPECT_EQ(scene.bodies[2].fixed, scene.bodies[1].fixed);
+}
+
+TEST(ReadScene, KinematicBodiesAreReleasedWithTheirVelocity) {
+    Simulation simulation(parse_scene(R"({"gravity": [0, 0, 0], "method": {"dt": 0.01}, "bodies": [
+        {"shape": "box", "type": "kinematic", "kinematic_until": 0.05, "linear_velocity": [2, 0, 0],
+         "angular_velocity": [0, 0.5, 0], "motion": [{"time": 0}]},
+        {"shape": "box", "position": [0, 5, 0], "type": "kinematic", "kinematic_until": 0.05,
+         "motion": [{"time": 0}, {"time": 1, "position": [3, 5, 0]}]}]})",
+                                      "t", ""));
+    for (int step = 0; step < 5; ++step) simulation.step();
+    EXPECT_EQ(simulation.world().bodies.q[0](0, 3), 0);  // held so far
+    for (int step = 0; step < 10; ++step) simulation.step();
+    EXPECT_NEAR(simulation.world().bodies.q[0](0, 3), 2 * 0.1, 1e-9);
+    EXPECT_NEAR(simulation.world().bodies.rate[0](2, 0), -0.5,
+                1e-3);  // omega x e_x, with what the integrator loses
+    EXPECT_NEAR(simulation.world().bodies.q[1](0, 3), 3 * 0.15, 1e-9);  // goes on as its script went
 }
 
 TEST(ReadScene, KeyframesKeepWhatTheyLeaveOut) {
