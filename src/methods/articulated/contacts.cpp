@@ -132,11 +132,11 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
     const double near = std::max(margin, 1e-4 * cb.radius);
     const Primitive& primitive = world.shape_of(a).primitive;
     if (!field.moving[a] && has_closed_form(primitive.kind))
-        probe_contacts(&primitive, nullptr, field.x[a], probes_[world.bodies.shape[b]], field.x[b], near, 6,
-                       found_);
+        probe_contacts(&primitive, nullptr, field.x[a], world.shape_of(b), probes_[world.bodies.shape[b]],
+                       field.x[b], near, 6, found_);
     else if (!field.moving[a] && ca.field)
-        probe_contacts(nullptr, ca.field.get(), field.x[a], probes_[world.bodies.shape[b]], field.x[b], near,
-                       6, found_);
+        probe_contacts(nullptr, ca.field.get(), field.x[a], world.shape_of(b), probes_[world.bodies.shape[b]],
+                       field.x[b], near, 6, found_);
     else
         geometry::collide::find_contacts(ca, rotation(a), field.x[a].col(3), cb, rotation(b),
                                          field.x[b].col(3), near, found_);

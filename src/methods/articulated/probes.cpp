@@ -47,9 +47,23 @@ std::vector<Probe> make_probes(const Shape& shape, int max_probes) {
     return probes;
 }
 
+void cylinder_probes(const Primitive& cylinder, const Vec3& normal, std::vector<Probe>& probes) {
+    probes.clear();
+    const Vec3 local = cylinder.frame.rotation.conjugate() * normal;
+    const double angle =
+        local.x() * local.x() + local.z() * local.z() > 1e-12 ? std::atan2(-local.z(), -local.x()) : 0.0;
+    for (int end : {-1, 1})
+        for (int k = 0; k < 3; ++k) {
+            const double a = angle + 2.0 * M_PI / 3.0 * k;
+            const Vec3 rim(cylinder.size.x() * std::cos(a), 0.5 * end * cylinder.size.y(),
+                           cylinder.size.x() * std::sin(a));
+            probes.push_back({cylinder.frame.rotation * rim + cylinder.frame.position, 0.0});
+        }
+}
+
 void probe_contacts(const Primitive* primitive, const geometry::SignedDistance* field, const Mat34& collider,
-                    const std::vector<Probe>& probes, const Mat34& body, double margin, std::size_t most,
-                    geometry::collide::ContactList& out) {
+                    const Shape& shape, const std::vector<Probe>& fixed_probes, const Mat34& body,
+                    double margin, std::size_t most, geometry::collide::ContactList& out) {
     const std::size_t first = out.size();
     Mat3 R = collider.leftCols<3>();
     Vec3 t = collider.col(3);
@@ -57,18 +71,28 @@ void probe_contacts(const Primitive* primitive, const geometry::SignedDistance* 
         t += R * primitive->frame.position;
         R = R * primitive->frame.rotation.toRotationMatrix();
     }
-    for (std::size_t k = 0; k < probes.size(); ++k) {
-        const Vec3 at = transform(body, probes[k].center);
-        const Vec3 local = R.transpose() * (at - t);
-        FieldSample sample;
+    const auto sample_at = [&](const Vec3& point, FieldSample& sample) {
+        const Vec3 local = R.transpose() * (point - t);
         if (primitive) {
             sample = primitive_distance(*primitive, local);
-        } else {
-            const auto found = field->sample(local);
-            const double length = found.gradient.norm();
-            if (length < 1e-6) continue;
-            sample = {found.distance, found.gradient / length};
+            return true;
         }
+        const auto found = field->sample(local);
+        const double length = found.gradient.norm();
+        if (length < 1e-6) return false;
+        sample = {found.distance, found.gradient / length};
+        return true;
+    };
+    FieldSample sample;
+    std::vector<Probe> turned;
+    if (shape.primitive.kind == Kind::cylinder) {
+        if (!sample_at(body.col(3), sample)) return;
+        cylinder_probes(shape.primitive, body.leftCols<3>().transpose() * (R * sample.normal), turned);
+    }
+    const std::vector<Probe>& probes = turned.empty() ? fixed_probes : turned;
+    for (std::size_t k = 0; k < probes.size(); ++k) {
+        const Vec3 at = transform(body, probes[k].center);
+        if (!sample_at(at, sample)) continue;
         const double distance = sample.distance - probes[k].radius;
         if (distance > margin) continue;
         geometry::collide::PairContact contact;

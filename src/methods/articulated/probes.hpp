@@ -20,13 +20,17 @@ struct Probe {
 // (thinned out to `max_probes`).
 std::vector<Probe> make_probes(const Shape& shape, int max_probes = 200);
 
+// A cylinder touches where its rims come nearest: three points of each rim, the first turned towards the collider, whose
+// outward normal at the body is given in the body frame.
+void cylinder_probes(const Primitive& cylinder, const Vec3& normal, std::vector<Probe>& probes);
+
 using geometry::FieldSample;
 using geometry::has_closed_form;
 using geometry::primitive_distance;
 
 // Appends contacts closer than `margin`, normals from the collider to the body, at most `most` of them.
 void probe_contacts(const Primitive* primitive, const geometry::SignedDistance* field, const Mat34& collider,
-                    const std::vector<Probe>& probes, const Mat34& body, double margin, std::size_t most,
-                    geometry::collide::ContactList& out);
+                    const Shape& shape, const std::vector<Probe>& probes, const Mat34& body, double margin,
+                    std::size_t most, geometry::collide::ContactList& out);
 
 }  // namespace tenon::articulated

@@ -10,6 +10,9 @@ namespace tenon {
 
 std::vector<BuiltinScene> articulated_chain_scenes();
 std::vector<BuiltinScene> articulated_net_scenes();
+std::vector<BuiltinScene> articulated_single_scenes();
+std::vector<BuiltinScene> articulated_mechanism_scenes();
+std::vector<BuiltinScene> articulated_crowd_scenes();
 
 inline Scene articulated_scene(double dt, double seconds) {
     Scene scene;
@@ -44,6 +47,10 @@ inline JointSpec joint_spec(const std::string& name, JointType type, int a, int 
 inline Quat along(const Vec3& direction) {
     return Quat::FromTwoVectors(Vec3::UnitX(), direction.normalized());
 }
+
+// n x n small nodes joined by rods of length `spacing`, flat in x and z; returns the nodes row by row.
+std::vector<int> add_joint_net(Scene& scene, int n, double spacing, const Vec3& corner, int material,
+                               const std::string& prefix, double thickness);
 
 inline ExpectSpec expect_closed_joints(double within) {
     ExpectSpec expect;

@@ -5,7 +5,8 @@ namespace tenon {
 
 std::vector<BuiltinScene> articulated_scenes() {
     std::vector<BuiltinScene> scenes;
-    for (auto group : {articulated_chain_scenes, articulated_net_scenes})
+    for (auto group : {articulated_single_scenes, articulated_chain_scenes, articulated_net_scenes,
+                       articulated_mechanism_scenes, articulated_crowd_scenes})
         for (BuiltinScene& scene : group()) scenes.push_back(std::move(scene));
     return scenes;
 }

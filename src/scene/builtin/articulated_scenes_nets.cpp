@@ -6,12 +6,8 @@
 #include "scene/builtin/articulated_scene_families.hpp"
 
 namespace tenon {
-namespace {
-
-// n x n small nodes, joined by rods; returns the node bodies row by row.
-std::vector<int> add_net(Scene& scene, int n, double spacing, const Vec3& corner, int material,
-                         const std::string& prefix) {
-    const double thick = 0.1 * spacing;
+std::vector<int> add_joint_net(Scene& scene, int n, double spacing, const Vec3& corner, int material,
+                               const std::string& prefix, double thick) {
     const GeometrySpec node = box_spec(Vec3::Constant(1.5 * thick)), rod = box_spec({spacing, thick, thick});
     std::vector<int> nodes;
     const auto at = [&](int i, int j) -> Vec3 { return corner + Vec3(i * spacing, 0, j * spacing); };
@@ -40,13 +36,16 @@ std::vector<int> add_net(Scene& scene, int n, double spacing, const Vec3& corner
     return nodes;
 }
 
+namespace {
+
 Scene make_joint_net(const Params& params) {
     const int n = params.integer("n");
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
     const double spacing = 0.2;
     const int material = scene.add_material(material_spec("link", 1000.0, params.number("young")));
     const double width = spacing * (n - 1);
-    const std::vector<int> nodes = add_net(scene, n, spacing, Vec3(-0.5 * width, 0, 0), material, "");
+    const std::vector<int> nodes =
+        add_joint_net(scene, n, spacing, Vec3(-0.5 * width, 0, 0), material, "", 0.1 * spacing);
     for (int i = 0; i < n; ++i)  // one edge is pinned
         scene.joints.push_back(
             joint_spec("", JointType::ball, -1, nodes[i], Vec3(-0.5 * width + i * spacing, 0, 0)));

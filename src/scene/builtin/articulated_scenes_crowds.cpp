@@ -1,0 +1,493 @@
+// Many bodies: pulley, tree, cloak, ragdolls, falling joints (M-ABD Figs. 1 and 15-20).
+#include <cmath>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "scene/builtin/articulated_scene_families.hpp"
+
+namespace tenon {
+namespace {
+
+// ---- pulley ------------------------------------------------------------------------------------------------
+
+// The path of a chain up and down over drums in two rows: vertical spans joined by half circles.
+class DrumPath {
+  public:
+    DrumPath(int drums, double radius, double span, double first, double last)
+        : drums_(drums), radius_(radius), span_(span), first_(first), last_(last) {}
+
+    double length() const { return first_ + last_ + drums_ * M_PI * radius_ + (drums_ - 1) * span_; }
+
+    // Starts below the first upper drum, on its left.
+    Vec3 at(double s) const {
+        double x = -radius_, y = -first_;
+        bool up = true;
+        for (int leg = 0; leg <= drums_; ++leg) {
+            const double straight = leg == 0 ? first_ : leg == drums_ ? last_ : span_;
+            if (s <= straight || leg == drums_) return {x, y + (up ? s : -s), 0};
+            s -= straight;
+            y += up ? straight : -straight;
+            const double arc = M_PI * radius_, center = x + radius_;
+            if (s <= arc) {
+                const double angle = s / radius_;
+                return {center - radius_ * std::cos(angle), y + (up ? 1 : -1) * radius_ * std::sin(angle), 0};
+            }
+            s -= arc;
+            x += 2 * radius_;
+            up = !up;
+        }
+        return {x, y, 0};
+    }
+    Vec3 drum_center(int k) const { return {2.0 * radius_ * k, k % 2 == 0 ? 0.0 : -span_, 0}; }
+
+  private:
+    int drums_;
+    double radius_, span_, first_, last_;
+};
+
+// Points on the path whose straight distances are one link each.
+std::vector<Vec3> points_along(const DrumPath& path, double link, int most) {
+    std::vector<Vec3> points{path.at(0)};
+    double s = 0;
+    while (static_cast<int>(points.size()) <= most && s + 2 * link < path.length()) {
+        double low = s, high = s + 1.6 * link;
+        for (int k = 0; k < 50; ++k) {
+            const double middle = 0.5 * (low + high);
+            ((path.at(middle) - points.back()).norm() < link ? low : high) = middle;
+        }
+        s = high;
+        points.push_back(path.at(s));
+    }
+    return points;
+}
+
+Scene make_pulley(const Params& params) {
+    Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
+    const double link = params.number("link"), width = 0.3 * link;
+    const int drums = 2 * params.integer("pulleys") - 1, links = params.integer("links");
+    const int material = scene.add_material(material_spec("chain", 1000.0, 1e8, 0.0));
+    const double drum_radius = params.number("radius"), lift = params.number("lift");
+    // a link's middle is nearer to the drum than its ends
+    const double radius =
+        std::sqrt(std::pow(drum_radius + 0.5 * width + 0.01 * link, 2) + 0.25 * link * link);
+    const double hanging = 1.5 * lift + 4 * radius;
+    const double rest = links * link - drums * M_PI * radius - 2 * hanging;
+    const double span = drums > 1 ? std::max(3 * radius, rest / (drums - 1)) : 0.0;
+    const double last = drums > 1 ? hanging : std::max(hanging, hanging + rest);
+    const DrumPath path(drums, radius, span, hanging, last);
+    const std::vector<Vec3> points = points_along(path, link, links);
+    for (int k = 0; k < drums; ++k) {
+        BodySpec drum = body_spec(
+            scene, fmt::format("drum{}", k),
+            shape_spec("cylinder", {{"radius", drum_radius}, {"length", 8 * width}, {"segments", 48.0}}),
+            path.drum_center(k), turn(90, Vec3::UnitX()));
+        drum.type = BodyType::static_body;
+        drum.friction = 0.0;
+        drum.color = {0.5, 0.5, 0.55};
+        scene.add_body(drum);
+    }
+    const GeometrySpec shape = box_spec({link, width, width});
+    int before = -1;
+    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+        BodySpec body = body_spec(scene, fmt::format("l{}", i), shape, 0.5 * (points[i] + points[i + 1]),
+                                  along(points[i + 1] - points[i]));
+        body.material = material;
+        body.group = "chain";
+        const int index = scene.add_body(body);
+        if (i > 0) scene.joints.push_back(joint_spec("", JointType::ball, before, index, points[i]));
+        before = index;
+    }
+    const int first_link = drums;
+    const double chain_mass = 1000.0 * link * width * width * static_cast<double>(points.size() - 1);
+    // the anchor outweighs what hangs on the winch's side, so that a released chain runs back
+    const double weight = params.number("anchor_mass") > 0
+                              ? params.number("anchor_mass")
+                              : 0.3 * chain_mass + 50 * 1000.0 * link * width * width;
+    const double side = std::cbrt(weight / 7850.0);
+    BodySpec anchor =
+        body_spec(scene, "anchor", box_spec(Vec3::Constant(side)), points.front() - Vec3(0, 0.5 * side, 0));
+    anchor.material = material;
+    anchor.mass = weight;
+    anchor.group = "chain";
+    anchor.color = {0.8, 0.3, 0.2};
+    const int anchor_index = scene.add_body(anchor);
+    scene.joints.push_back(joint_spec("shackle", JointType::ball, anchor_index, first_link, points.front()));
+    // the winch pulls its end down, holds, and lets go
+    BodySpec winch = body_spec(scene, "winch", box_spec(Vec3::Constant(2 * width)), points.back());
+    winch.material = material;
+    winch.type = BodyType::kinematic_body;
+    winch.group = "chain";
+    winch.color = {0.2, 0.5, 0.8};
+    const double third = scene.seconds / 3;
+    const Vec3 down = points.back() - Vec3(0, lift, 0);
+    winch.motion = {{0.0, points.back(), Quat::Identity()},
+                    {third, down, Quat::Identity()},
+                    {1.5 * third, down, Quat::Identity()}};
+    winch.kinematic_until = 1.5 * third;
+    const int winch_index = scene.add_body(winch);
+    scene.joints.push_back(joint_spec("rope-end", JointType::ball, before, winch_index, points.back()));
+    scene.expect.push_back(expect_closed_joints(1e-8));
+    if (params.flag("check")) {
+        const double start = anchor.position.y();
+        ExpectSpec lifted =
+            expect_quantity("anchor", "y", start + 0.6 * lift, start + 1.3 * lift, "the anchor is lifted");
+        lifted.at = 1.4 * third;
+        scene.expect.push_back(lifted);
+        scene.expect.push_back(expect_quantity("anchor", "y", -1e9, start + 0.5 * lift,
+                                               "released, it falls and the chain slides back"));
+    }
+    return scene;
+}
+
+// ---- tree --------------------------------------------------------------------------------------------------
+
+struct TreeBuilder {
+    Scene& scene;
+    std::mt19937 engine{12345};
+    double stiffness;
+    int material;
+    int links = 0, most = 0;
+
+    double uniform(double lo, double hi) {
+        return lo + (hi - lo) * static_cast<double>(engine() - std::mt19937::min()) /
+                        static_cast<double>(std::mt19937::max() - std::mt19937::min());
+    }
+
+    int add_link(const Vec3& from, const Vec3& to, double thick, int parent) {
+        BodySpec body =
+            body_spec(scene, fmt::format("b{}", links), box_spec({(to - from).norm(), thick, thick}),
+                      0.5 * (from + to), along(to - from));
+        body.material = material;
+        body.group = "tree";
+        body.color = {0.35, thick > 0.05 ? 0.25 : 0.5, 0.15};
+        const int index = scene.add_body(body);
+        ++links;
+        JointSpec joint =
+            joint_spec("", parent < 0 ? JointType::fixed : JointType::ball, parent, index, from, to - from);
+        if (parent >= 0) {
+            // bending stiffness of a beam section over a link's length, E I / l, with E of green wood scaled down
+            SpringSpec spring;
+            spring.stiffness = stiffness * std::pow(thick, 4) / (12.0 * (to - from).norm());
+            spring.damping = 0.02 * spring.stiffness;
+            joint.bend = spring;
+            joint.twist = spring;
+        }
+        scene.joints.push_back(joint);
+        return index;
+    }
+};
+
+// Grown breadth-first: every tip makes a few links, then splits, until the links are used up.
+Scene make_tree(const Params& params) {
+    Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
+    const bool willow = params.text("kind") == "willow";
+    scene.add_material(material_spec("wood", 600.0, 1e8));
+    TreeBuilder tree{scene, std::mt19937(12345), params.number("stiffness"), 1, 0, params.integer("links")};
+    struct Tip {
+        Vec3 at, direction;
+        double thick;
+        int parent, order;
+    };
+    std::vector<Tip> tips{{Vec3::Zero(), Vec3::UnitY(), 0.25, -1, 0}};
+    for (std::size_t head = 0; head < tips.size() && tree.links < tree.most; ++head) {
+        Tip tip = tips[head];
+        const int segments = willow && tip.order >= 4 ? 12 : 4;
+        for (int k = 0; k < segments && tree.links < tree.most; ++k) {
+            const double length = std::max(0.12, 0.45 * std::pow(0.85, tip.order));
+            const Vec3 to = tip.at + length * tip.direction;
+            tip.parent = tree.add_link(tip.at, to, tip.thick, tip.parent);
+            tip.at = to;
+            tip.thick = std::max(0.015, 0.95 * tip.thick);
+            const double droop = willow && tip.order >= 3 ? 0.25 : 0.0;
+            tip.direction = (tip.direction + Vec3(tree.uniform(-0.1, 0.1), tree.uniform(-0.1, 0.1) - droop,
+                                                  tree.uniform(-0.1, 0.1)))
+                                .normalized();
+        }
+        const int children = tip.order < 2 ? 3 : 2;
+        for (int c = 0; c < children; ++c) {
+            const double angle = 2 * M_PI * (c + tree.uniform(0, 0.5)) / children,
+                         spread = willow ? 0.8 : 0.6;
+            const Vec3 side = tip.direction.unitOrthogonal();
+            const Vec3 other = tip.direction.cross(side);
+            const Vec3 direction =
+                (tip.direction + spread * (std::cos(angle) * side + std::sin(angle) * other)).normalized();
+            tips.push_back({tip.at, direction, 0.7 * tip.thick, tip.parent, tip.order + 1});
+        }
+    }
+    scene.wind.velocity = Vec3(params.number("wind"), 0, 0.2 * params.number("wind"));
+    scene.wind.drag = 4.0;
+    scene.wind.gust = 0.6;
+    scene.wind.gust_period = 2.5;
+    scene.expect.push_back(expect_closed_joints(1e-8));
+    scene.expect.push_back(expect_quantity("", "max_speed", 0.0, 20.0, "it sways and does not blow up"));
+    return scene;
+}
+
+// ---- cloak -------------------------------------------------------------------------------------------------
+
+Scene make_cloak(const Params& params) {
+    Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
+    const int around = params.integer("around"), down = params.integer("down");
+    const int material = scene.add_material(material_spec("thread", 600.0, 1e9, 0.0));
+    const double height = 1.4, radius = 0.28, reach = 1.35 * M_PI;  // of the half open tube around the figure
+    const double spacing = reach * radius / (around - 1);
+    // the figure: a torso and two arms, walking and turning
+    const auto part = [&](const std::string& name, const GeometrySpec& geometry, const Vec3& offset) {
+        BodySpec body = body_spec(scene, name, geometry, offset);
+        body.type = BodyType::kinematic_body;
+        body.group = "figure";
+        body.friction = 0.0;
+        body.color = {0.75, 0.6, 0.5};
+        for (int k = 0; k <= 40; ++k) {
+            const double t = scene.seconds * k / 40, phase = 2 * M_PI * t / 4.0;
+            const Quat facing(Eigen::AngleAxisd(0.6 * std::sin(phase), Vec3::UnitY()));
+            const Vec3 walk(0.5 * (1 - std::cos(0.5 * phase)), 0.03 * std::sin(4 * phase),
+                            0.3 * std::sin(0.5 * phase));
+            body.motion.push_back({t, walk + facing * offset, facing});
+        }
+        return scene.add_body(body);
+    };
+    const int torso =
+        part("torso", shape_spec("capsule", {{"radius", 0.2}, {"length", 0.9}}), Vec3(0, 0.85, 0));
+    part("head", shape_spec("sphere", {{"radius", 0.13}}), Vec3(0, 1.68, 0));
+    const double thick = 0.12 * spacing;
+    const GeometrySpec node = box_spec(Vec3::Constant(1.5 * thick));
+    std::vector<int> nodes;
+    const auto at = [&](int i, int j) -> Vec3 {
+        const double angle =
+            reach * (static_cast<double>(i) / (around - 1) - 0.5) + M_PI;  // open in front (+x)
+        const double flare = radius + 0.12 * spacing * j;
+        return {flare * std::cos(angle), height - spacing * j, flare * std::sin(angle)};
+    };
+    const auto style = [&](BodySpec& body) {
+        body.material = material;
+        body.group = "cloak";
+        body.friction = 0.0;
+        body.color = {0.6, 0.15, 0.2};
+    };
+    for (int j = 0; j < down; ++j)
+        for (int i = 0; i < around; ++i) {
+            BodySpec body = body_spec(scene, fmt::format("n{}_{}", i, j), node, at(i, j));
+            style(body);
+            nodes.push_back(scene.add_body(body));
+        }
+    const auto link = [&](int i0, int j0, int i1, int j1) {
+        const Vec3 a = at(i0, j0), b = at(i1, j1);
+        BodySpec body = body_spec(scene, fmt::format("r{}_{}_{}", i0, j0, j1 > j0),
+                                  box_spec({(b - a).norm(), thick, thick}), 0.5 * (a + b), along(b - a));
+        style(body);
+        const int index = scene.add_body(body);
+        scene.joints.push_back(joint_spec("", JointType::ball, nodes[j0 * around + i0], index, a));
+        scene.joints.push_back(joint_spec("", JointType::ball, index, nodes[j1 * around + i1], b));
+    };
+    for (int j = 0; j < down; ++j)
+        for (int i = 0; i < around; ++i) {
+            if (i + 1 < around) link(i, j, i + 1, j);
+            if (j + 1 < down) link(i, j, i, j + 1);
+        }
+    for (int i = 0; i < around; ++i)
+        scene.joints.push_back(joint_spec("", JointType::ball, torso, nodes[i], at(i, 0)));
+    scene.expect.push_back(expect_closed_joints(1e-6));
+    scene.expect.push_back(
+        expect_quantity("", "max_speed", 0.0, 15.0, "follows like cloth and does not blow up"));
+    return scene;
+}
+
+// ---- ragdolls ----------------------------------------------------------------------------------------------
+
+void add_ragdoll(Scene& scene, const std::string& name, const Vec3& at, const Quat& rotation, int material) {
+    const auto place = [&](const Vec3& local) -> Vec3 { return at + rotation * local; };
+    const auto limb = [&](const std::string& part, double radius, double length, const Vec3& center,
+                          const Vec3& axis) {
+        BodySpec body =
+            body_spec(scene, name + part,
+                      shape_spec("capsule", {{"radius", radius}, {"length", length}, {"segments", 12.0}}),
+                      place(center), rotation * Quat::FromTwoVectors(Vec3::UnitY(), axis));
+        body.material = material;
+        body.group = name;
+        return scene.add_body(body);
+    };
+    const auto join = [&](int a, int b, const Vec3& point, const Vec3& axis, double bend) {
+        JointSpec joint = joint_spec("", JointType::ball, a, b, place(point), rotation * axis);
+        SpringSpec spring;
+        spring.stiffness = bend;
+        spring.damping = 0.05 * bend;
+        joint.bend = joint.twist = spring;
+        scene.joints.push_back(joint);
+    };
+    const Vec3 X = Vec3::UnitX(), Y = Vec3::UnitY();
+    const int pelvis = limb("pelvis", 0.09, 0.14, {0, 0, 0}, X);
+    const int torso = limb("torso", 0.1, 0.28, {0, 0.3, 0}, Y);
+    const int head = limb("head", 0.09, 0.06, {0, 0.68, 0}, Y);
+    join(pelvis, torso, {0, 0.09, 0}, Y, 20);
+    join(torso, head, {0, 0.55, 0}, Y, 5);
+    for (int side : {-1, 1}) {
+        const std::string which = side < 0 ? "_l" : "_r";
+        const int upper = limb("upper_arm" + which, 0.045, 0.22, {side * 0.29, 0.45, 0}, X);
+        const int lower = limb("lower_arm" + which, 0.04, 0.22, {side * 0.6, 0.45, 0}, X);
+        const int thigh = limb("thigh" + which, 0.06, 0.3, {side * 0.1, -0.28, 0}, Y);
+        const int shin = limb("shin" + which, 0.05, 0.3, {side * 0.1, -0.68, 0}, Y);
+        join(torso, upper, {side * 0.14, 0.45, 0}, X, 4);
+        join(upper, lower, {side * 0.445, 0.45, 0}, X, 3);
+        join(pelvis, thigh, {side * 0.1, -0.08, 0}, Y, 8);
+        join(thigh, shin, {side * 0.1, -0.48, 0}, Y, 5);
+    }
+}
+
+Scene make_ragdolls(const Params& params) {
+    Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
+    const int count = params.integer("ragdolls"), n = params.integer("n");
+    const int net_material = scene.add_material(material_spec("net", 1000.0, 1e6, 0.3));
+    const int flesh = scene.add_material(material_spec("flesh", 1000.0, 1e6, 0.5));
+    const double width = params.number("width"), spacing = width / (n - 1);
+    const std::vector<int> nodes =
+        add_joint_net(scene, n, spacing, Vec3(-0.5 * width, 0, -0.5 * width), net_material, "net_", 0.05);
+    for (int corner : {0, n - 1, n * (n - 1), n * n - 1})
+        scene.joints.push_back(
+            joint_spec("", JointType::ball, -1, nodes[corner], scene.bodies[nodes[corner]].position));
+    const int per_layer = std::max(1, static_cast<int>(std::floor(width / 1.7)));
+    for (int k = 0; k < count; ++k) {
+        const int layer = k / (per_layer * per_layer), cell = k % (per_layer * per_layer);
+        const double step = width / (per_layer + 1);
+        const Vec3 at(-0.5 * width + step * (1 + cell % per_layer), 1.0 + 0.8 * layer,
+                      -0.5 * width + step * (1 + cell / per_layer));
+        add_ragdoll(scene, fmt::format("doll{}", k), at,
+                    turn(90, Vec3::UnitX()) * turn(40.0 * k, Vec3::UnitZ()), flesh);
+    }
+    scene.expect.push_back(expect_closed_joints(1e-6));
+    scene.expect.push_back(expect_quantity("", "max_speed", 0.0, 40.0, "nothing blows up"));
+    return scene;
+}
+
+// ---- falling joints ----------------------------------------------------------------------------------------
+
+Scene make_falling_joints(const Params& params) {
+    Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
+    const int pairs = params.integer("pairs");
+    const int material = scene.add_material(material_spec("wood", 1000.0, 1e9, 0.3));
+    const double size = 0.1, cell = 0.36;
+    const int side = std::max(2, static_cast<int>(std::ceil(std::sqrt(pairs / 6.0))));
+    const double bowl_radius = 0.75 * side * cell + 0.3;
+    BodySpec bowl = body_spec(scene, "bowl",
+                              shape_spec("bowl", {{"radius", bowl_radius}, {"thickness", 0.2 * bowl_radius}}),
+                              Vec3(0, 0, 0));
+    bowl.type = BodyType::static_body;
+    bowl.friction = 0.3;
+    bowl.color = {0.7, 0.7, 0.75};
+    scene.add_body(bowl);
+    constexpr JointType types[] = {JointType::ball, JointType::universal, JointType::hinge,
+                                   JointType::prismatic};
+    constexpr double colors[4][3] = {
+        {0.85, 0.35, 0.25}, {0.95, 0.7, 0.2}, {0.3, 0.6, 0.85}, {0.45, 0.75, 0.4}};
+    for (int k = 0; k < pairs; ++k) {
+        const int layer = k / (side * side), i = k % side, j = (k / side) % side;
+        const Vec3 at((i - 0.5 * (side - 1)) * cell + 0.03 * (layer % 3), 0.1 + 0.2 * layer,
+                      (j - 0.5 * (side - 1)) * cell + 0.02 * (layer % 2));
+        const Vec3 half(0.55 * size, 0, 0);
+        int bodies[2];
+        for (int b = 0; b < 2; ++b) {
+            BodySpec body = body_spec(scene, fmt::format("p{}_{}", k, b),
+                                      box_spec({size, 0.6 * size, 0.6 * size}), at + (b == 0 ? -half : half));
+            body.material = material;
+            body.color = {colors[k % 4][0], colors[k % 4][1], colors[k % 4][2]};
+            body.angular_velocity = Vec3(0.3 * (k % 5), 0.2 * (k % 7), 0.0);
+            bodies[b] = scene.add_body(body);
+        }
+        for (int b = 0; b < 2; ++b)
+            scene.bodies[bodies[b]].linear_velocity =
+                scene.bodies[bodies[b]].angular_velocity.cross(b == 0 ? Vec3(-half) : half);
+        JointSpec joint = joint_spec("", types[k % 4], bodies[0], bodies[1], at,
+                                     k % 4 == 3 ? Vec3(Vec3::UnitX()) : Vec3(Vec3::UnitZ()));
+        if (joint.type == JointType::universal) joint.axis_b = Vec3::UnitY();
+        if (joint.type == JointType::prismatic) {
+            DriveSpec drive;
+            drive.limits = {{-0.05 * size, 0.5 * size}};
+            joint.drives.push_back(drive);
+        }
+        scene.joints.push_back(joint);
+    }
+    scene.expect.push_back(expect_closed_joints(1e-6));
+    scene.expect.push_back(expect_quantity("", "max_speed", 0.0, 30.0, "nothing blows up"));
+    return scene;
+}
+
+std::vector<ParamInfo> timing(double dt, double seconds, std::vector<ParamInfo> more) {
+    std::vector<ParamInfo> list = {{"dt", dt, "time step", 1e-6, 0.1, {}, "s"},
+                                   {"seconds", seconds, "simulated time", 1e-3, 1e4, {}, "s"}};
+    list.insert(list.end(), more.begin(), more.end());
+    return list;
+}
+
+}  // namespace
+
+std::vector<BuiltinScene> articulated_crowd_scenes() {
+    return {
+        {"pulley",
+         "articulated",
+         "a winch hauls an anchor on a long chain over drums, holds it and lets go",
+         "M-ABD Figs. 1, 15",
+         "the anchor rises, hangs, falls when the winch lets go; the chain runs over the drums and no joint "
+         "opens",
+         timing(0.01, 4.0,
+                {{"links", 300.0, "links of the chain", 50, 5e6},
+                 {"pulleys", 2.0, "upper drums; lower ones lie between them", 1, 1000},
+                 {"link", 0.05, "length of a link", 1e-3, 1, {}, "m"},
+                 {"radius", 0.3, "radius of the drums", 0.01, 10, {}, "m"},
+                 {"lift", 1.0, "how far the winch pulls", 0, 100, {}, "m"},
+                 {"anchor_mass", 0.0, "mass of the anchor; 0: chosen", 0, 1e9, {}, "kg"},
+                 {"check", true, "expect the anchor to rise and fall"}}),
+         {{"links", 1500.0}},
+         make_pulley},
+        {"tree",
+         "articulated",
+         "a tree of jointed links in the wind",
+         "M-ABD Fig. 16",
+         "it sways, twigs more than boughs",
+         timing(0.01, 3.0,
+                {{"links", 400.0, "links", 10, 1e6},
+                 {"kind", std::string("pear"), "how it grows", 0, 0, {"pear", "willow"}},
+                 {"stiffness",
+                  2e8,
+                  "stiffness of joints (Young's modulus of the beam they stand for)",
+                  1e3,
+                  1e12,
+                  {},
+                  "Pa"},
+                 {"wind", 8.0, "wind speed", 0, 60, {}, "m/s"}}),
+         {{"links", 29000.0}},
+         make_tree},
+        {"cloak",
+         "articulated",
+         "a cloak of jointed links on a walking, turning figure",
+         "M-ABD Fig. 17",
+         "it follows the figure like cloth and slides over it",
+         timing(0.01, 2.0,
+                {{"around", 20.0, "nodes around the figure", 4, 400},
+                 {"down", 20.0, "nodes from neck to hem", 3, 400}}),
+         {{"around", 64.0}, {"down", 62.0}, {"seconds", 8.0}},
+         make_cloak},
+        {"ragdolls",
+         "articulated",
+         "ragdolls of 11 links fall on a net that hangs by its corners",
+         "M-ABD Fig. 19",
+         "the net gives and catches them; limbs bend but no joint opens",
+         timing(0.005, 1.0,
+                {{"ragdolls", 2.0, "how many", 1, 1000},
+                 {"n", 8.0, "nodes along each side of the net", 3, 200},
+                 {"width", 3.0, "width of the net", 0.5, 50, {}, "m"}}),
+         {{"ragdolls", 27.0}, {"n", 20.0}, {"width", 6.0}, {"seconds", 4.0}},
+         make_ragdolls},
+        {"falling-joints",
+         "articulated",
+         "pairs of blocks, jointed in four ways, fall into a bowl",
+         "M-ABD Fig. 20",
+         "they pile up in the bowl; every pair stays joined",
+         timing(0.01, 1.0,
+                {{"pairs", 24.0, "jointed pairs: ball, universal, hinge and prismatic in turn", 1, 20000}}),
+         {{"pairs", 720.0}, {"seconds", 4.0}},
+         make_falling_joints},
+    };
+}
+
+}  // namespace tenon
