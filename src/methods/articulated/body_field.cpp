@@ -42,8 +42,8 @@ FieldReport refresh(BodyField& field, const std::vector<int>& bodies) {
                 report.fallbacks += polar.fallback;
             }
             field.stress[body] = volume_stress(kind, stretch);
-            report.energy +=
-                elastic_energy(kind, stretch) + inertial_energy(kind, field.x[body], field.target[body]);
+            field.elastic[body] = elastic_energy(kind, stretch);
+            report.energy += field.elastic[body] + inertial_energy(kind, field.x[body], field.target[body]);
             report.strain = std::max(report.strain, (stretch - Mat3::Identity()).cwiseAbs().maxCoeff());
         }
         partial[chunk] = report;
@@ -55,6 +55,25 @@ FieldReport refresh(BodyField& field, const std::vector<int>& bodies) {
         total.fallbacks += report.fallbacks;
     }
     return total;
+}
+
+double known_energy(const BodyField& field, const std::vector<int>& bodies) {
+    return parallel_sum(bodies.size(), 4096, 0.0, [&](std::size_t i) {
+        const int body = bodies[i];
+        return field.elastic[body] + inertial_energy(field.matrix(body), field.x[body], field.target[body]);
+    });
+}
+
+void predict(BodyField& field, const std::vector<int>& bodies) {
+    parallel_for(bodies.size(), 4096, [&](std::size_t i) {
+        const int body = bodies[i];
+        const Mat3 A = field.target[body].leftCols<3>();
+        const Mat3 R = field.polar_free ? normalised_columns(A) : safe_polar(A).rotation;
+        const Mat3 turn = R * field.rotation[body].transpose();
+        field.x[body].leftCols<3>() = (turn * field.x[body].leftCols<3>()).eval();
+        field.x[body].col(3) = field.target[body].col(3);
+        field.rotation[body] = R;
+    });
 }
 
 }  // namespace tenon::articulated

@@ -24,7 +24,8 @@ struct BodyField {
     std::vector<Mat34> target;  // q~: where inertia and given forces alone would take the body
     std::vector<Mat34> dq;
     std::vector<Mat3> rotation;
-    std::vector<Mat3> stress;  // V P
+    std::vector<Mat3> stress;     // V P
+    std::vector<double> elastic;  // energy of the strain
     std::vector<int> kind;
     std::vector<char> moving;  // dynamic
     std::vector<char> euler;   // this step by implicit Euler, whatever the integrator
@@ -69,5 +70,12 @@ struct FieldReport {
 
 // Rotation and stress of the iterate; returns its potential and strain.
 FieldReport refresh(BodyField& field, const std::vector<int>& bodies);
+
+// Potential of the iterate while rotation and stress are still those of the iterate.
+double known_energy(const BodyField& field, const std::vector<int>& bodies);
+
+// Turns each body, strain and all, to where inertia would take it: a solve from there only has to find what forces
+// change. From the last pose it would also have to find the whole turn, which the geometric stiffness resists.
+void predict(BodyField& field, const std::vector<int>& bodies);
 
 }  // namespace tenon::articulated

@@ -125,27 +125,31 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
     const int a = field.moving[second] ? first : second, b = field.moving[second] ? second : first;
     const auto &ca = colliders_[world.bodies.shape[a]], &cb = colliders_[world.bodies.shape[b]];
     const double margin = 1.2 * (reach(world, field, a, ca.radius, h) + reach(world, field, b, cb.radius, h));
-    const auto rotation = [&](int i) -> Mat3 {
-        return field.moving[i] ? field.rotation[i] : Mat3(field.x[i].leftCols<3>());
+    // Bodies as they will be turned at the step's end: what rolls touches there with another point than now.
+    const auto pose = [&](int i) -> Mat34 {
+        Mat34 placed = field.x[i];
+        if (field.moving[i]) placed.leftCols<3>() = safe_polar(field.target[i].leftCols<3>()).rotation;
+        return placed;
     };
+    const Mat34 pose_a = pose(a), pose_b = pose(b);
     found_.clear();
     const double near = std::max(margin, 1e-4 * cb.radius);
     const Primitive& primitive = world.shape_of(a).primitive;
     if (!field.moving[a] && has_closed_form(primitive.kind))
-        probe_contacts(&primitive, nullptr, field.x[a], world.shape_of(b), probes_[world.bodies.shape[b]],
-                       field.x[b], near, 6, found_);
+        probe_contacts(&primitive, nullptr, pose_a, world.shape_of(b), probes_[world.bodies.shape[b]], pose_b,
+                       near, 6, found_);
     else if (!field.moving[a] && ca.field)
-        probe_contacts(nullptr, ca.field.get(), field.x[a], world.shape_of(b), probes_[world.bodies.shape[b]],
-                       field.x[b], near, 6, found_);
+        probe_contacts(nullptr, ca.field.get(), pose_a, world.shape_of(b), probes_[world.bodies.shape[b]],
+                       pose_b, near, 6, found_);
     else
-        geometry::collide::find_contacts(ca, rotation(a), field.x[a].col(3), cb, rotation(b),
-                                         field.x[b].col(3), near, found_);
+        geometry::collide::find_contacts(ca, pose_a.leftCols<3>(), pose_a.col(3), cb, pose_b.leftCols<3>(),
+                                         pose_b.col(3), near, found_);
     // deeper than the smaller body is no contact that a push along one normal could mend
     const double deepest = -std::min(ca.radius > 0 ? ca.radius : huge, cb.radius);
     std::erase_if(found_, [&](const auto& contact) { return contact.distance < deepest; });
     const auto stiffness = [&](int i) {
         const double young = world.materials[world.bodies.material[i]].young;
-        const double material = 0.1 * young * std::cbrt(world.bodies.volume[i]);
+        const double material = 1e-3 * young * std::cbrt(world.bodies.volume[i]);
         return options_.stiffness * std::max(material, 10.0 * field.matrix(i).mass_rate);
     };
     for (const auto& contact : found_) {
@@ -158,11 +162,11 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
         p.stiffness = p.both_move ? std::min(stiffness(a), stiffness(b)) : stiffness(b);
         const Vec3 on_a = contact.point - 0.5 * contact.distance * contact.normal;
         const Vec3 on_b = contact.point + 0.5 * contact.distance * contact.normal;
-        const auto local = [&](int i, const Vec3& point) -> Vec3 {
-            return field.x[i].leftCols<3>().inverse() * (point - field.x[i].col(3));
+        const auto local = [](const Mat34& placed, const Vec3& point) -> Vec3 {
+            return placed.leftCols<3>().transpose() * (point - placed.col(3));
         };
-        p.xa = local(a, on_a);
-        p.xb = local(b, on_b);
+        p.xa = local(pose_a, on_a);
+        p.xb = local(pose_b, on_b);
         p.start = transform(world.bodies.q[b], p.xb) - transform(world.bodies.q[a], p.xa);
         p.key = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 40) ^
                 (static_cast<std::uint64_t>(static_cast<std::uint32_t>(b)) << 16) ^ contact.id;

@@ -1,6 +1,7 @@
 #include "methods/articulated/method.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -42,6 +43,8 @@ void ArticulatedMethod::build(const World& world) {
     field_.dq.assign(count, Mat34::Zero());
     field_.rotation.assign(count, Mat3::Identity());
     field_.stress.assign(count, Mat3::Zero());
+    field_.elastic.assign(count, 0.0);
+    known_ = false;
     field_.kind.assign(count, 0);
     field_.moving.assign(count, 0);
     field_.euler.assign(count, 0);
@@ -216,6 +219,9 @@ void ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
         move_scripted(world, end_time);
         set_targets(world, h, end_time, with_history);
     }
+    if (!known_)  // rotation and strain of a state that did not come from a step of ours
+        for (const auto& component : components_) refresh(field_, component->bodies);
+    known_ = false;
     {
         auto guard = timer_.stage("contacts");
         find_contacts(world, h);
@@ -231,7 +237,7 @@ void ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
         reports_.resize(current_.size());
         const auto run = [&](std::size_t c) {
             current_[c]->begin_step(field_, start);
-            reports_[c] = solve_component(*current_[c], touched_[c], h);
+            reports_[c] = solve_component(*current_[c], touched_[c], world.bodies.q, h);
         };
         std::vector<std::size_t> small;
         for (std::size_t c = 0; c < current_.size(); ++c)
@@ -259,6 +265,7 @@ void ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
     total_.residual = now.residual;
     total_.converged = total_.converged && now.converged;
     auto guard = timer_.stage("commit");
+    known_ = true;
     contacts_->remember();
     commit(world, h, with_history);
 }
@@ -289,10 +296,12 @@ void ArticulatedMethod::move_scripted(const World& world, double end_time) {
 void ArticulatedMethod::set_targets(const World& world, double h, double end_time, bool with_history) {
     const bool loads = !world.forces.empty() || world.wind.drag > 0;
     if (loads) external_wrenches(world, end_time, wrenches_);
+    std::atomic<bool> changed{false};
     parallel_for(field_.x.size(), kGrain, [&](std::size_t i) {
         if (!field_.moving[i]) return;
         const int body = static_cast<int>(i);
         const Mat34 &q = world.bodies.q[i], &v = world.bodies.rate[i];
+        if (field_.x[i] != q) changed = true;
         field_.x[i] = q;
         const double eta = field_.eta(body);
         if (with_history && !field_.euler[i])
@@ -306,12 +315,13 @@ void ArticulatedMethod::set_targets(const World& world, double h, double end_tim
         for (int k = 0; k < 3; ++k) field_.target[i].col(k) += force.col(k) / kind.inertia[k];
         field_.target[i].col(3) += force.col(3) * kind.translation_inverse;
     });
+    if (changed) known_ = false;
 }
 
 // One solve, accepted at once if the incremental potential fell; halved until it does otherwise. Further solves
 // only while strain is above tolerance and still changing, or motors and limits change sides.
 SolveReport ArticulatedMethod::solve_component(Component& component, const std::vector<int>& touched,
-                                               double h) {
+                                               const std::vector<Mat34>& last_q, double h) {
     SolveReport report;
     const std::vector<int>& bodies = component.bodies;
     const auto move = [&](double length) {
@@ -323,22 +333,31 @@ SolveReport ArticulatedMethod::solve_component(Component& component, const std::
         for (int body : touched) sum += contacts_->energy(field_, body);
         return sum;
     };
-    FieldReport state = refresh(field_, bodies);
+    FieldReport state;
+    state.energy = known_energy(field_, bodies);
     double energy = potential(state);
     bool closed = component.residual(field_) < options_.joint_tolerance;
-    double last_strain = 1e300;
+
     const bool component_has_contacts = !touched.empty() || component.has_contacts();
     std::vector<Mat34> saved_x,
         saved_dq;  // corrections leave the straight path: nonlinear components start over
+    predict(field_, bodies);
     for (int iteration = 1;; ++iteration) {
         contacts_->make_dense(field_, touched);
         component.solve(field_);
         ++report.solves;
+        if (iteration == 1)  // the step to judge, and to shorten, is the one from the last state
+            parallel_for(bodies.size(), kGrain, [&](std::size_t i) {
+                const int body = bodies[i];
+                field_.dq[body] += field_.x[body] - last_q[body];
+                field_.x[body] = last_q[body];
+            });
         if (!component.linear()) {
             saved_x.clear(), saved_dq.clear();
             for (int body : bodies) saved_x.push_back(field_.x[body]), saved_dq.push_back(field_.dq[body]);
         }
         double trial_energy = 0.0;
+        bool joined = true;
         for (double length = 1.0, moved = 0.0;; length *= 0.5, ++report.halvings) {
             if (component.linear()) {
                 move(length - moved);
@@ -346,32 +365,37 @@ SolveReport ArticulatedMethod::solve_component(Component& component, const std::
             } else {
                 for (std::size_t i = 0; i < bodies.size(); ++i)
                     field_.x[bodies[i]] = saved_x[i] + length * saved_dq[i];
-                for (int k = 0;
-                     k < options_.max_corrections && component.residual(field_) > options_.joint_tolerance;
+                double open = component.residual(field_);
+                for (int k = 0; k < options_.max_corrections && open > options_.joint_tolerance;
                      ++k, ++report.corrections) {
                     component.correct(field_);
                     move(1.0);
+                    const double before = open;
+                    open = component.residual(field_);
+                    if (!(open < 2.0 * before)) break;  // too far for corrections: take a shorter step
                 }
+                joined = open <= 10.0 * options_.joint_tolerance;
             }
             state = refresh(field_, bodies);
             report.fallbacks += state.fallbacks;
             trial_energy = potential(state);
             const bool fell = trial_energy <= energy + 1e-9 * std::abs(energy);
-            if (!options_.backtracking || !closed || fell || length < 1e-3) break;
+            const bool good =
+                std::isfinite(trial_energy) && joined && (fell || !closed || !options_.backtracking);
+            if (good || length < 1e-3) break;
         }
         if (!std::isfinite(trial_energy))
             throw StepFailure("the solve gave numbers that are not finite", bodies.front());
-        const bool energy_still = trial_energy > energy - 1e-7 * std::abs(energy);
+        const bool energy_still = trial_energy > energy - 1e-4 * std::abs(energy) && iteration > 1;
         energy = trial_energy;
         bool sides_changed = component.update_bounds(field_);
         for (int body : touched) sides_changed |= contacts_->update(field_, body, h);
         if (sides_changed) energy = potential(state);
         closed = component.residual(field_) < options_.joint_tolerance;
-        if (sides_changed && component_has_contacts && iteration >= options_.contact.max_iterations) break;
-        const bool strained = state.strain > options_.strain_tolerance &&
-                              (std::abs(state.strain - last_strain) > 0.05 * state.strain) && !energy_still;
-        last_strain = state.strain;
-        if (!sides_changed && !strained && iteration >= options_.min_iterations) break;
+        if (sides_changed && closed && component_has_contacts && iteration >= options_.contact.max_iterations)
+            break;
+        const bool strained = state.strain > options_.strain_tolerance && !energy_still;
+        if (!sides_changed && !strained && closed && iteration >= options_.min_iterations) break;
         if (iteration >= options_.max_iterations) {
             report.converged = !sides_changed;
             break;

@@ -51,7 +51,8 @@ class ArticulatedMethod : public Method {
     void set_targets(const World& world, double h, double end_time, bool with_history);
     void find_contacts(const World& world, double h);
     void merge_touching(const World& world);
-    SolveReport solve_component(Component& component, const std::vector<int>& touched, double h);
+    SolveReport solve_component(Component& component, const std::vector<int>& touched,
+                                const std::vector<Mat34>& last_q, double h);
     void commit(World& world, double h, bool with_history);
     void write_joints(World& world);
     bool break_joints(World& world);
@@ -76,6 +77,7 @@ class ArticulatedMethod : public Method {
     std::vector<SolveReport> reports_;
     StageTimer timer_;
     double matrix_step_ = 0.0;
+    bool known_ = false;  // rotation and stress are those of the world's state
     SolveReport total_;
 };
 

@@ -338,8 +338,8 @@ void add_ragdoll(Scene& scene, const std::string& name, const Vec3& at, const Qu
 Scene make_ragdolls(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
     const int count = params.integer("ragdolls"), n = params.integer("n");
-    const int net_material = scene.add_material(material_spec("net", 1000.0, 1e6, 0.3));
-    const int flesh = scene.add_material(material_spec("flesh", 1000.0, 1e6, 0.5));
+    const int net_material = scene.add_material(material_spec("net", 150.0, params.number("young"), 0.3));
+    const int flesh = scene.add_material(material_spec("foam", 150.0, 1e6, 0.5));
     const double width = params.number("width"), spacing = width / (n - 1);
     const std::vector<int> nodes =
         add_joint_net(scene, n, spacing, Vec3(-0.5 * width, 0, -0.5 * width), net_material, "net_", 0.05);
@@ -475,8 +475,9 @@ std::vector<BuiltinScene> articulated_crowd_scenes() {
          timing(0.005, 1.0,
                 {{"ragdolls", 2.0, "how many", 1, 1000},
                  {"n", 8.0, "nodes along each side of the net", 3, 200},
+                 {"young", 1e7, "Young's modulus of the net", 1e4, 1e12, {}, "Pa"},
                  {"width", 3.0, "width of the net", 0.5, 50, {}, "m"}}),
-         {{"ragdolls", 27.0}, {"n", 20.0}, {"width", 6.0}, {"seconds", 4.0}},
+         {{"ragdolls", 27.0}, {"n", 20.0}, {"width", 6.0}, {"seconds", 4.0}, {"young", 1e6}},
          make_ragdolls},
         {"falling-joints",
          "articulated",

@@ -101,7 +101,7 @@ Scene make_gear_pair_coupled(const Params& params) {
     const double module = 0.02, ratio = params.number("ratio"), speed = params.number("speed");
     const double small = 15, large = std::round(15 * ratio);
     const auto gear = [&](double teeth) {
-        return shape_spec("gear", {{"teeth", teeth}, {"module", module}});
+        return shape_spec("gear", {{"teeth", teeth}, {"module", module}, {"bore", 0.03}});
     };
     const double distance = 0.5 * module * (small + large);
     const auto add = [&](const std::string& name, double teeth, const Vec3& at, double spin,
