@@ -1,5 +1,6 @@
 #include "methods/impulse/body_block.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -84,8 +85,15 @@ bool BodyBlock::contact_impulse(Vec6& z) {
     }
     z.setZero();
     solve::project_onto_halfspaces<6>(normals, bounds, z, projection, 1e-13);
-    if (projection.feasible) return true;
-    // Between two that move towards each other no velocity satisfies both: damped sweeps share the violation.
+    // The change any one contact asks for by itself; what all ask for together is a small multiple of it unless
+    // their half-spaces meet only far away.
+    double largest = 0;
+    for (std::size_t k = 0; k < contacts.size(); ++k)
+        if (const double length = normals[k].norm(); length > 0)
+            largest = std::max(largest, bounds[k] / length);
+    if (projection.feasible && z.norm() <= 20 * largest) return true;
+    // Between two that move towards each other no velocity satisfies both, or only a huge one: damped sweeps
+    // share the violation.
     std::vector<double>& amount = x;
     amount.assign(contacts.size(), 0.0);
     z.setZero();

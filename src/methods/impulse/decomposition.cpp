@@ -10,6 +10,8 @@
 namespace tenon::impulse {
 namespace {
 
+constexpr int max_rounds = 12;  // of normal impulses and friction answering each other
+
 // Contact distribution (Eqs. 10-13): non-negative normal impulses that add up to z, the smoothest ones.
 void distribute(BodyBlock& block, const Vec6& z) {
     block.columns.clear();
@@ -110,14 +112,14 @@ bool solve_body_by_decomposition(BodyBlock& block) {
     bool feasible = true;
     // Coupling (Eq. 21): friction changes what the contacts carry. Normal impulses answer the twist with friction,
     // friction answers their new limits, until neither changes; the last word is the normals'.
-    for (int round = 0; round < 30; ++round) {
+    for (int round = 0; round < max_rounds; ++round) {
         block.phi = before + block.S * friction_change;
         feasible = block.contact_impulse(z);
         block.phi += block.S * z;
         distribute(block, z);
         if ((z - previous).norm() <= 1e-10 * z.norm()) break;
         previous = z;
-        if (round == 29) break;
+        if (round + 1 == max_rounds) break;
         friction(block);
         friction_change.setZero();
         for (const BlockContact& c : block.contacts) friction_change += block.wrench_change(c, c.tangential);

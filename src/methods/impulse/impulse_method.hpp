@@ -18,6 +18,9 @@ class ImpulseMethod final : public Method {
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 
+    // The contact problem of the last step, solved: for measurements.
+    const ContactProblem& problem() const { return problem_; }
+
   private:
     // The stages of a step, in their order.
     void gather_bodies(const World& world, double dt);

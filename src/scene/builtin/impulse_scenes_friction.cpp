@@ -91,7 +91,7 @@ Scene make_stack(const Params& params) {
                    hold);
     if (params.number("seconds") >= hold + 1.5)
         expect(scene, "board4", "moved", 0.2, 10, "the balls bring the stack down");
-    scene.camera = {{"eye", {1.0, 2.0, 5.0}}, {"target", {-0.3, 0.6, 0}}};
+    scene.camera = {{"eye", {0.4, 2.0, 5.6}}, {"target", {-0.7, 0.7, 0}}};
     return scene;
 }
 

@@ -39,7 +39,7 @@ Scene make_chess(const Params& params) {
     }
     expect(scene, "", "y", -0.02, 2, "no piece falls through the floor");
     expect(scene, "", "max_speed", 0, 1, "the pieces come to rest");
-    scene.camera = {{"eye", {3.5, 2.2, 3.5}}, {"target", {0, 0.2, 0}}};
+    scene.camera = {{"eye", {1.7, 1.1, 1.7}}, {"target", {0, 0.1, 0}}};
     return scene;
 }
 
