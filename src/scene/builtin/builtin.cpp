@@ -13,6 +13,19 @@ std::vector<BuiltinScene> collect() {
     return scenes;
 }
 
+// As the reader leaves them, so that a scene written out reads back as itself.
+void normalise_directions(Scene& scene) {
+    for (BodySpec& body : scene.bodies) {
+        body.rotation.normalize();
+        for (Keyframe& key : body.motion) key.rotation.normalize();
+    }
+    for (JointSpec& joint : scene.joints) {
+        if (joint.axis.norm() > 0) joint.axis.normalize();
+        if (joint.axis_b) joint.axis_b->normalize();
+    }
+    for (ElasticSpec& elastic : scene.elastic) elastic.rotation.normalize();
+}
+
 }  // namespace
 
 const std::vector<BuiltinScene>& builtin_scenes() {
@@ -40,6 +53,7 @@ Scene make_builtin(const BuiltinScene& scene, const std::map<std::string, ParamV
         for (const auto& [name, value] : scene.paper_values) values.emplace(name, value);  // given ones win
     Scene made = scene.make(resolve_params(known, values, {scene.name, ""}));
     made.name = scene.name;
+    normalise_directions(made);
     return made;
 }
 
