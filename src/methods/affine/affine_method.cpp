@@ -61,6 +61,8 @@ AffineMethod::AffineMethod(const World& world, const Settings& settings)
     history_.resize(count);
     node_.assign(count, -1);
     solvers_.resize(count);
+    joint_rows_ = joint_rows(world);
+    multipliers_.assign(joint_rows_.size(), 0.0);
     const double length = world.scene_length();
     scale_.dhat = settings.dhat > 0.0       ? settings.dhat
                   : world.contact_spec.dhat ? *world.contact_spec.dhat
@@ -81,6 +83,7 @@ StepReport AffineMethod::step(World& world, double dt) {
     solve_contacts(world, dt, report);  // candidates, islands, Newton with CCD-filtered steps
     finish(world, dt);                  // rates
     report_contacts(world, report);
+    report_joints(world, report);
     report_scripted(world, report);
     report.phases = timer_.stages();
     return report;
@@ -95,11 +98,13 @@ void AffineMethod::prepare_bodies(const World& world, double dt) {
     bodies_.potential_scale = potential_scale(settings_.integrator, dt, first_step_);
     q_ = all.q;
     external_wrenches(world, world.time, wrenches_);
+    add_motor_torques(world, dt, wrenches_);
     for (std::size_t i = 0; i < count; ++i) {
         bodies_.body[i].hold = -1;
         if (all.type[i] != BodyType::dynamic_body) continue;
         HoldBuilder hold;
         add_fixed_coordinates(hold, all.fixed[i], all.q[i]);
+        if (!world.joints.empty()) add_world_joints(hold, world, static_cast<int>(i));
         if (hold.empty()) continue;
         bodies_.body[i].hold = static_cast<int>(bodies_.holds.size());
         bodies_.holds.push_back({hold.projection()});
@@ -172,8 +177,12 @@ void AffineMethod::build_candidates(const World& world, int round) {
                 sweep.slack = scale_.dhat + 0.2 * displacement_bound(free_[i] - body.start,
                                                                      field_.local_box(static_cast<int>(i)));
         } else {
+            const Box3& box = field_.local_box(static_cast<int>(i));
             sweep.q0 = sweep.q1 = q_[i];
-            if (!finished_[i]) sweep.slack *= 4.0;
+            if (!finished_[i]) {
+                sweep.q1 = wanted_[i];
+                sweep.slack = std::max(1.5 * sweep.slack, 0.3 * displacement_bound(sweep.q1 - sweep.q0, box));
+            }
         }
     }
     field_.rebuild(world, sweeps_, scale_, contact_mass_);
@@ -193,7 +202,13 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     scale_.reference_acceleration = settings_.contact_stiffness > 0.0
                                         ? settings_.contact_stiffness
                                         : std::max(10.0 * world.gravity.norm(), scale_.dhat / (dt * dt));
-    StepContext context{settings_, bodies_, sweeps_, field_, q_, node_, solvers_};
+    wanted_ = q_;
+    StepContext context{settings_, bodies_, sweeps_, field_, q_, joint_rows_, multipliers_, wanted_, node_, solvers_};
+    context.largest_motion = scale_.dhat;
+    for (std::size_t i = 0; i < q_.size(); ++i)
+        context.largest_motion = std::max(context.largest_motion,
+                                          displacement_bound(free_[i] - bodies_.body[i].start,
+                                                             field_.local_box(static_cast<int>(i))));
     context.dt = dt;
     context.friction_eps = scale_.friction_eps = eps_v_ * dt;
     context.tolerance = tolerance_ * dt;
@@ -216,7 +231,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
 
 // Runs Newton on every island that is not finished. True when some body left the range of the candidates.
 bool AffineMethod::solve_islands(StepContext& context, int round) {
-    const std::vector<Island> islands = find_islands(bodies_, field_);
+    const std::vector<Island> islands = find_islands(bodies_, field_, joint_rows_);
     std::vector<char> in_island(q_.size(), 0);
     for (const Island& island : islands)
         for (const int body : island.bodies) in_island[body] = 1;
@@ -341,6 +356,15 @@ void AffineMethod::report_contacts(World& world, StepReport& report) {
     if (closest_gap < 1e-3 * scale_.dhat && scale_.stiffening < 1e4) scale_.stiffening *= 2.0;
 }
 
+void AffineMethod::report_joints(World& world, StepReport& report) const {
+    if (world.joints.empty()) return;
+    for (Joint& joint : world.joints) joint.force.setZero();
+    // A row's multiplier pulls body a along ja and body b along jb = -(...): the force on b is its opposite.
+    for (std::size_t r = 0; r < joint_rows_.size(); ++r)
+        world.joints[joint_rows_[r].joint].force += multipliers_[r] / bodies_.potential_scale * joint_rows_[r].direction;
+    report.joint_residual = joint_residual_max(world);
+}
+
 void AffineMethod::report_scripted(const World& world, StepReport& report) const {
     for (std::size_t i = 0; i < q_.size(); ++i) {
         const BodyStep& body = bodies_.body[i];
@@ -402,9 +426,7 @@ namespace {
 std::optional<Unsupported> supports(const Scene& scene) {
     if (!scene.elastic.empty())
         return Unsupported{"elastic[0]", "the affine method has no elastic bodies", "use --method adaptive"};
-    if (!scene.joints.empty())
-        return Unsupported{"joints[0]", "the affine method has no joints yet", "use --method articulated"};
-    return std::nullopt;
+    return unsupported_joint(scene);
 }
 
 std::unique_ptr<Method> make(const World& world, const Params& params) {

@@ -36,6 +36,7 @@ class AffineMethod final : public Method {
     bool solve_islands(StepContext& context, int round);
     void finish(World& world, double dt);
     void report_contacts(World& world, StepReport& report);
+    void report_joints(World& world, StepReport& report) const;
     void report_scripted(const World& world, StepReport& report) const;
     void emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results);
 
@@ -58,6 +59,9 @@ class AffineMethod final : public Method {
     std::vector<char> finished_;  // bodies whose island has converged
     std::vector<double> contact_mass_;
     std::vector<int> node_;
+    std::vector<JointRow> joint_rows_;
+    std::vector<double> multipliers_;
+    std::vector<Mat34> wanted_;
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers_;
     std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;
     std::unique_ptr<std::ofstream> log_;

@@ -85,9 +85,7 @@ double box_gap_squared(const Corners& c, const Vec3* x[4]) {
     return gap.squaredNorm();
 }
 
-float rounded_down(double distance) {
-    return static_cast<float>(distance * (1.0 - 1e-6));
-}
+double rounded_down(double distance) { return distance * (1.0 - 1e-9); }
 
 ContactPoint contact_point(const Corners& c, const geometry::Closest& closest, const Mesh& a, const Mesh& b,
                            const RadialBarrier& radial, double weight) {
@@ -121,7 +119,8 @@ ContactField::ContactField(const World& world) {
 void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
                            const std::vector<double>& contact_mass) {
     builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
-    gaps_.assign(set_.candidates.size(), 0.0f);
+    clear_.assign(set_.candidates.size(), 0.0);
+    for (BodyPoints& points : points_) points.odometer = 0.0;
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
     for (std::size_t k = 0; k < set_.pairs.size(); ++k) {
         const auto [a, b, begin, end] = set_.pairs[k];
@@ -134,13 +133,13 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
         pair.strength =
             strength_for_force(mass * scale.reference_acceleration, scale.dhat) * scale.stiffening;
         pair.energy = 0.0;
-        pair.closest = 1e300;
     }
 }
 
 void ContactField::set_pose(int body, const Mat34& q) {
     BodyPoints& points = points_[body];
     if (points.q == q) return;
+    if (points.q(0, 0) < 1e299) points.odometer += displacement_bound(q - points.q, points.shape->shape->box);
     points.q = q;
     const auto& rest = points.shape->shape->mesh.vertices;
     points.x.resize(rest.size());
@@ -151,6 +150,7 @@ void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
     set_pose(body, q_from);
     BodyPoints& points = points_[body];
     const Mat34 D = q_to - q_from;
+    points.step_bound = displacement_bound(D, points.shape->shape->box);
     const auto& rest = points.shape->shape->mesh.vertices;
     points.step.resize(rest.size());
     for (std::size_t i = 0; i < rest.size(); ++i) points.step[i] = transform(D, rest[i]);
@@ -163,21 +163,21 @@ void ContactField::evaluate(int k) {
     const double reach = pair.range.reach_squared();
     pair.points.clear();
     pair.energy = 0.0;
-    double closest_squared = 1e300;
+    const double odometer = pa.odometer + pb.odometer;
+    const double far = (std::sqrt(reach) + odometer) * (1.0 + 1e-12);
     for (int i = bodies.begin; i < bodies.end; ++i) {
+        if (clear_[i] > far) continue;   // cannot have come into range since
         const Candidate& candidate = set_.candidates[i];
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
         const Vec3* x[4];
         for (int n = 0; n < c.count; ++n) x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
         const double gap = box_gap_squared(c, x);
         if (gap >= reach) {
-            gaps_[i] = rounded_down(std::sqrt(gap));
-            closest_squared = std::min(closest_squared, gap);
+            clear_[i] = rounded_down(std::sqrt(gap)) + odometer;
             continue;
         }
         const geometry::Closest closest = closest_of(candidate, x);
-        gaps_[i] = rounded_down(std::sqrt(closest.squared));
-        closest_squared = std::min(closest_squared, closest.squared);
+        clear_[i] = rounded_down(std::sqrt(closest.squared)) + odometer;
         if (closest.squared >= reach) continue;
         if (closest.squared <= pair.range.separation_squared()) {
             pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
@@ -188,7 +188,6 @@ void ContactField::evaluate(int k) {
                                             candidate.weight));
         pair.energy += candidate.weight * radial.energy;
     }
-    pair.closest = std::sqrt(closest_squared);
 }
 
 void ContactField::lag_friction(int k) {
@@ -206,7 +205,11 @@ double ContactField::safe_step(int k, double t_max, double keep) const {
     options.min_separation = contacts_[k].range.separation;
     options.keep = keep;
     options.t_max = t_max;
+    const double odometer = (pa.odometer + pb.odometer) * (1.0 + 1e-12);
+    const double pair_motion = pa.step_bound + pb.step_bound;
     for (int i = bodies.begin; i < bodies.end && options.t_max > 0.0; ++i) {
+        const double room = (1.0 - keep) * (clear_[i] - odometer - options.min_separation);
+        if (room > pair_motion * options.t_max) continue;
         const Candidate& candidate = set_.candidates[i];
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
         std::array<Vec3, 4> start, step;
@@ -220,7 +223,6 @@ double ContactField::safe_step(int k, double t_max, double keep) const {
         for (int n = 0; n < c.split; ++n)
             for (int m = c.split; m < c.count; ++m)
                 fastest = std::max(fastest, (step[n] - step[m]).squaredNorm());
-        const double room = (1.0 - keep) * (gaps_[i] - options.min_separation);
         if (room > 0.0 && fastest * options.t_max * options.t_max < room * room) continue;
         for (int n = 0; n < c.count; ++n) step[n] += start[n];
         options.t_max = std::min(options.t_max, ccd_of(candidate, start, step, options));

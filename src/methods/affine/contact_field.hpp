@@ -32,7 +32,7 @@ struct PairContacts {
     ContactRange range;
     double mu = 0.0;
     double energy = 0.0;     // J, barrier only
-    double closest = 1e300;  // smallest (lower bound of a) distance
+    
 };
 
 // World positions of a body's vertices, with its shape.
@@ -40,7 +40,9 @@ struct BodyPoints {
     const ContactShape* shape = nullptr;
     std::vector<Vec3> x;
     std::vector<Vec3> step;            // displacement of a trial step
-    Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
+    Mat34 q = Mat34::Constant(1e300); // pose that x belongs to
+    double step_bound = 0.0;          // of any vertex's displacement in the trial step
+    double odometer = 0.0;            // bound on the way of any vertex since the candidates were built
 };
 
 struct ContactScale {
@@ -80,7 +82,8 @@ class ContactField {
     CandidateBuilder builder_;
     CandidateSet set_;
     std::vector<PairContacts> contacts_;
-    std::vector<float> gaps_;  // per candidate: lower bound of the distance
+    std::vector<double> clear_;                               // per candidate: distance when last looked at, plus the
+                                                              // odometers of both bodies then
 };
 
 }  // namespace tenon::affine

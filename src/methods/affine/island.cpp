@@ -81,7 +81,7 @@ class IslandNewton {
             poses_[n] = context.q[island.bodies[n]];
             context.node[island.bodies[n]] = static_cast<int>(n);
         }
-        affine_ = island.held;
+        affine_ = island.held || !island.rows.empty();
     }
 
     IslandResult run(bool fresh) {
@@ -141,6 +141,19 @@ class IslandNewton {
                 context_.bodies.holds[body.hold].projection * Eigen::Map<const Vec12>(moved.data());
             trial_[n] = poses_[n] + Eigen::Map<const Mat34>(held.data());
         }
+        // Keeping rotations rotations moves anchors a little: back onto the joints, in the metric of the Hessian.
+        if (!island_.rows.empty()) {
+            for (std::size_t n = 0; n < poses_.size(); ++n) trial_[n] -= poses_[n];
+            affine_system_.onto_joints(island_, context_, *context_.solvers[island_.bodies[0]], trial_, t);
+            for (std::size_t n = 0; n < poses_.size(); ++n) trial_[n] += poses_[n];
+        }
+    }
+
+    // The full step, shortened to what anything moves in this time step: the next candidates follow it.
+    void note_wanted(double motion) {
+        const double t = std::min(1.0, 2.0 * context_.largest_motion / motion);
+        for (std::size_t n = 0; n < poses_.size(); ++n)
+            context_.wanted[island_.bodies[n]] = poses_[n] + t * (trial_[n] - poses_[n]);
     }
 
     const Box3& box(std::size_t n) const { return context_.field.local_box(island_.bodies[n]); }
@@ -197,13 +210,12 @@ class IslandNewton {
         log.energy = energy_;
         double t = 1.0;
         move_trial(t);
-        while (!within_slack()) {
-            t *= 0.5;
-            if (t < 0.05) break;
-            move_trial(t);
+        if (!within_slack()) {
+            note_wanted(motion);
+            while (!within_slack() && t > 0.05) move_trial(t *= 0.5);
+            result_.out_of_slack = true;
+            if (!within_slack()) return;
         }
-        if (t < 1.0) result_.out_of_slack = true;
-        if (t < 0.05) return;
         log.filtered = t = filter(t);
         const double noise = 1e-12 * std::abs(energy_);
         for (double shorter = 0.5; t > 1e-9; t = filter(shorter * t)) {
@@ -248,7 +260,7 @@ class IslandNewton {
     void start_from_prediction() {
         for (std::size_t n = 0; n < poses_.size(); ++n) {
             const BodyStep& body = context_.bodies.body[island_.bodies[n]];
-            trial_[n] = body.hold >= 0 ? poses_[n] : body.predicted;
+            trial_[n] = body.hold >= 0 || !island_.rows.empty() ? poses_[n] : body.predicted;
         }
         const std::vector<Mat34> goal = trial_;
         double t = 1.0;
@@ -293,7 +305,7 @@ class IslandNewton {
 
 }  // namespace
 
-std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field) {
+std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field, const std::vector<JointRow>& rows) {
     const std::size_t count = bodies.body.size();
     const auto moves = [&](int i) { return bodies.body[i].role != Role::still; };
     UnionFind sets(count);
@@ -302,6 +314,10 @@ std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& f
         const CandidatePair& pair = field.pair(k);
         touched[pair.a] = touched[pair.b] = 1;
         if (moves(pair.a) && moves(pair.b)) sets.join(pair.a, pair.b);
+    }
+    for (const JointRow& row : rows) {
+        touched[row.a] = touched[row.b] = 1;
+        sets.join(row.a, row.b);
     }
     std::vector<int> island_of(count, -1);
     std::vector<Island> islands;
@@ -321,6 +337,8 @@ std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& f
         const CandidatePair& pair = field.pair(k);
         islands[island_of[sets.root(moves(pair.a) ? pair.a : pair.b)]].pairs.push_back(k);
     }
+    for (std::size_t r = 0; r < rows.size(); ++r)
+        islands[island_of[sets.root(rows[r].a)]].rows.push_back(static_cast<int>(r));
     return islands;
 }
 

@@ -200,6 +200,10 @@ void NewtonSystem<Dof>::assemble(const Island& island, const StepContext& contex
         const int a = context.node[pair.a], b = context.node[pair.b];
         if (a >= 0 && b >= 0) links.emplace_back(std::max(a, b), std::min(a, b));
     }
+    for (const int r : island.rows) {
+        const int a = context.node[context.joint_rows[r].a], b = context.node[context.joint_rows[r].b];
+        links.emplace_back(std::max(a, b), std::min(a, b));
+    }
     matrix_.resize(solve::make_pattern(nodes, std::move(links)), Dof);
     gradient_.assign(nodes, Mat34::Zero());
     stretch_.assign(nodes, 0.0);
@@ -208,7 +212,10 @@ void NewtonSystem<Dof>::assemble(const Island& island, const StepContext& contex
         assemble_body(context.bodies.body[body], context.q[body], static_cast<int>(n), context);
     });
     add_pairs(island, context);
-    if constexpr (Dof == 12) project_holds(island, context);
+    if constexpr (Dof == 12) {
+        project_holds(island, context);
+        if (!island.rows.empty()) add_joints(island, context);
+    }
 }
 
 // Increments of a held body are P y: P H P + (I - P) on the diagonal, P on each side of the couplings.
@@ -255,22 +262,17 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
             r = -Eigen::Map<const Vec12>(g.data());
         }
     }
-    if (nodes == 1) {
-        const Eigen::Map<const Eigen::Matrix<double, Dof, Dof>> H(matrix_.diagonal.data());
-        Eigen::Map<Eigen::Matrix<double, Dof, 1>>(x_.data()) =
-            H.ldlt().solve(Eigen::Map<const Eigen::Matrix<double, Dof, 1>>(right_.data()));
+    factor(island, solver);
+    if (island.rows.empty()) {
+        if (nodes == 1)
+            Eigen::Map<Eigen::Matrix<double, Dof, 1>>(x_.data()) =
+                single_.solve(Eigen::Map<const Eigen::Matrix<double, Dof, 1>>(right_.data()));
+        else
+            solver.solve(right_.data(), x_.data());
     } else {
-        // A pivot lost to round-off comes back with a little more inertia.
-        double shift = 0.0;
-        while (!solver.factor(matrix_)) {
-            shift = shift == 0.0 ? 1e-10 : 100.0 * shift;
-            if (shift > 1.0) throw StepFailure("the Newton matrix cannot be factored", island.bodies[0]);
-            for (std::size_t k = 0; k < nodes; ++k) {
-                Eigen::Map<Eigen::Matrix<double, Dof, Dof>> H(matrix_.diagonal_block(static_cast<int>(k)));
-                H.diagonal() *= 1.0 + shift;
-            }
-        }
-        solver.solve(right_.data(), x_.data());
+        std::vector<double> multipliers(island.rows.size());
+        solve_with_joints(island, context, solver, 1.0, multipliers.data());
+        for (std::size_t r = 0; r < island.rows.size(); ++r) context.multipliers[island.rows[r]] = multipliers[r];
     }
     out.rigid = Dof == 6;
     out.step.resize(nodes);
@@ -300,6 +302,136 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
         }
         out.slope += gradient_[n].cwiseProduct(step).sum();
         out.softness = std::max(out.softness, stretch_[n] / (8.0 * body.rigidity));
+    }
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::factor(const Island& island, solve::BlockCholesky& solver) {
+    if (island.bodies.size() == 1) {
+        single_.compute(Eigen::Map<const Eigen::Matrix<double, Dof, Dof>>(matrix_.diagonal.data()));
+        return;
+    }
+    // A pivot lost to round-off comes back with a little more inertia.
+    double shift = 0.0;
+    while (!solver.factor(matrix_)) {
+        shift = shift == 0.0 ? 1e-10 : 100.0 * shift;
+        if (shift > 1.0) throw StepFailure("the Newton matrix cannot be factored", island.bodies[0]);
+        for (int k = 0; k < matrix_.pattern.nodes; ++k) {
+            Eigen::Map<Eigen::Matrix<double, Dof, Dof>> H(matrix_.diagonal_block(k));
+            H.diagonal() *= 1.0 + shift;
+        }
+    }
+}
+
+template <int Dof>
+double NewtonSystem<Dof>::row_dot(const JointRow& row, const StepContext& context, const double* x) const {
+    return row.ja.dot(Eigen::Map<const Vec12>(x + 12 * context.node[row.a])) +
+           row.jb.dot(Eigen::Map<const Vec12>(x + 12 * context.node[row.b]));
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::add_row(const JointRow& row, const StepContext& context, double factor, double* x) const {
+    Eigen::Map<Vec12>(x + 12 * context.node[row.a]) += factor * row.ja;
+    Eigen::Map<Vec12>(x + 12 * context.node[row.b]) += factor * row.jb;
+}
+
+// Joints are exact: [H C^T; C 0] is solved with the augmented H + C^T W C, which is definite and has the joints' block
+// pattern; its multipliers and a few refinements on the true residual bring C d to round-off.
+template <int Dof>
+void NewtonSystem<Dof>::add_joints(const Island& island, const StepContext& context) {
+    if constexpr (Dof == 12) {
+        row_weight_.resize(island.rows.size());
+        row_gap_.resize(island.rows.size());
+        for (std::size_t r = 0; r < island.rows.size(); ++r) {
+            const JointRow& row = context.joint_rows[island.rows[r]];
+            const int a = context.node[row.a], b = context.node[row.b];
+            const Eigen::Map<const Mat12> Ha(matrix_.diagonal_block(a)), Hb(matrix_.diagonal_block(b));
+            row_weight_[r] = 100.0 * std::max(row.ja.dot(Ha * row.ja) / std::pow(row.ja.squaredNorm(), 2),
+                                              row.jb.dot(Hb * row.jb) / std::pow(row.jb.squaredNorm(), 2));
+            row_gap_[r] = row.ja.dot(Eigen::Map<const Vec12>(context.q[row.a].data())) +
+                          row.jb.dot(Eigen::Map<const Vec12>(context.q[row.b].data()));
+        }
+        for (std::size_t r = 0; r < island.rows.size(); ++r) {
+            const JointRow& row = context.joint_rows[island.rows[r]];
+            const int a = context.node[row.a], b = context.node[row.b];
+            const auto held = [&](int body, const Vec12& j) -> Vec12 {
+                const int hold = context.bodies.body[body].hold;
+                return hold < 0 ? j : Vec12(context.bodies.holds[hold].projection * j);
+            };
+            const Vec12 ja = held(row.a, row.ja), jb = held(row.b, row.jb);
+            Eigen::Map<Mat12>(matrix_.diagonal_block(a)) += row_weight_[r] * ja * ja.transpose();
+            Eigen::Map<Mat12>(matrix_.diagonal_block(b)) += row_weight_[r] * jb * jb.transpose();
+            Eigen::Map<Mat12> lower(matrix_.lower_block(matrix_.find(std::max(a, b), std::min(a, b))));
+            if (b > a)
+                lower += row_weight_[r] * jb * ja.transpose();
+            else
+                lower += row_weight_[r] * ja * jb.transpose();
+        }
+    }
+}
+
+// Solves H x + C^T y = right, C x = -t gap, with the augmented matrix factored; held bodies stay in their projection.
+template <int Dof>
+void NewtonSystem<Dof>::solve_with_joints(const Island& island, const StepContext& context,
+                                          solve::BlockCholesky& solver, double t, double* multipliers) {
+    if constexpr (Dof == 12) {
+        const std::size_t rows = island.rows.size(), size = right_.size();
+        const auto project = [&](std::vector<double>& x) {
+            for (std::size_t n = 0; n < island.bodies.size(); ++n) {
+                const int hold = context.bodies.body[island.bodies[n]].hold;
+                if (hold < 0) continue;
+                Eigen::Map<Vec12> v(x.data() + 12 * n);
+                v = (context.bodies.holds[hold].projection * v).eval();
+            }
+        };
+        std::fill(x_.begin(), x_.end(), 0.0);
+        std::fill(multipliers, multipliers + rows, 0.0);
+        residual_.resize(size);
+        correction_.resize(size);
+        for (int refinement = 0; refinement < 12; ++refinement) {
+            // r = right - (H + C^T W C) x + C^T W (C x) - C^T y; then the rows' own residual, weighted.
+            matrix_.multiply(x_.data(), residual_.data());
+            double worst = 0.0;
+            for (std::size_t k = 0; k < size; ++k) residual_[k] = right_[k] - residual_[k];
+            std::vector<double> open(rows);
+            for (std::size_t r = 0; r < rows; ++r) {
+                const JointRow& row = context.joint_rows[island.rows[r]];
+                const double cx = row_dot(row, context, x_.data());
+                open[r] = -t * row_gap_[r] - cx;
+                worst = std::max(worst, std::abs(open[r]) / row.ja.norm());
+                add_row(row, context, row_weight_[r] * cx - multipliers[r] + row_weight_[r] * open[r], residual_.data());
+            }
+            if (refinement > 1 && worst < 1e-15) break;
+            project(residual_);
+            solver.solve(residual_.data(), correction_.data());
+            project(correction_);
+            for (std::size_t k = 0; k < size; ++k) x_[k] += correction_[k];
+            for (std::size_t r = 0; r < rows; ++r) {
+                const JointRow& row = context.joint_rows[island.rows[r]];
+                multipliers[r] += row_weight_[r] * (row_dot(row, context, correction_.data()) - open[r]);
+            }
+        }
+    }
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::onto_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
+                                    std::vector<Mat34>& increments, double t) {
+    if constexpr (Dof == 12) {
+        // Nearest in the metric H: H x + C^T y = H increment. (With C^T W C on both sides nothing changes.)
+        std::vector<double> moved(right_.size());
+        for (std::size_t n = 0; n < increments.size(); ++n)
+            Eigen::Map<Mat34>(moved.data() + 12 * n) = increments[n];
+        matrix_.multiply(moved.data(), right_.data());
+        for (const int r : island.rows) {
+            const JointRow& row = context.joint_rows[r];
+            const std::size_t k = static_cast<std::size_t>(&r - island.rows.data());
+            add_row(row, context, -row_weight_[k] * row_dot(row, context, moved.data()), right_.data());
+        }
+        std::vector<double> multipliers(island.rows.size());
+        solve_with_joints(island, context, solver, t, multipliers.data());
+        for (std::size_t n = 0; n < increments.size(); ++n)
+            increments[n] = Eigen::Map<const Mat34>(x_.data() + 12 * n);
     }
 }
 

@@ -8,6 +8,8 @@
 
 #include <vector>
 
+#include <Eigen/Cholesky>
+
 #include "methods/affine/island.hpp"
 
 namespace tenon::affine {
@@ -37,6 +39,10 @@ class NewtonSystem {
     void solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                Direction& out);
 
+    // Changes increments of the bodies as little as possible so that a fraction t of the joints' residual is removed.
+    void onto_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
+                     std::vector<Mat34>& increments, double t);
+
     double friction_blend = 0.0;  // 0: true curvature of friction, 1: its quadratic majoriser
 
     // For tests: the assembled matrix and gradient.
@@ -47,13 +53,21 @@ class NewtonSystem {
     void assemble_body(const BodyStep& body, const Mat34& q, int node, const StepContext& context);
     void add_pairs(const Island& island, const StepContext& context);
     void project_holds(const Island& island, const StepContext& context);
+    void add_joints(const Island& island, const StepContext& context);
+    void factor(const Island& island, solve::BlockCholesky& solver);
+    void solve_with_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver, double t,
+                           double* multipliers);
+    double row_dot(const JointRow& row, const StepContext& context, const double* x) const;
+    void add_row(const JointRow& row, const StepContext& context, double factor, double* x) const;
 
     solve::BlockMatrix matrix_;
     solve::BlockPattern pattern_;
     std::vector<Mat34> gradient_;  // dE/dq per body
     std::vector<double> stretch_;  // contact stiffness seen by strain
     std::vector<PairBlocks<Dof>> pair_blocks_;
-    std::vector<double> right_, x_;
+    Eigen::LDLT<Eigen::Matrix<double, Dof, Dof>> single_;
+    std::vector<double> right_, x_, residual_, correction_;
+    std::vector<double> row_weight_, row_gap_;   // per joint row: weight in the augmented matrix, ja.qa + jb.qb
 };
 
 // The pose a fraction t along a direction, with rotations kept rotations.

@@ -1,0 +1,177 @@
+#include "methods/affine/joints.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace tenon::affine {
+namespace {
+
+bool moves(const World& world, int body) { return body >= 0 && world.bodies.type[body] != BodyType::static_body; }
+
+// Material points that stand for a joint, as offsets along its frame: 0, then one arm along each listed axis.
+std::vector<Vec3> control_points(const World& world, const Joint& joint, int side) {
+    double arm = 1e300;   // as large as the smaller body, so that rows are well scaled
+    for (const int body : joint.bodies)
+        if (body >= 0) arm = std::min(arm, world.shape_of(body).radius);
+    std::vector<Vec3> points{joint.point[side]};
+    const auto add = [&](int axis) { points.push_back(joint.point[side] + arm * joint.frame[side].col(axis)); };
+    switch (joint.spec.type) {
+        case JointType::hinge:
+        case JointType::cylindrical: add(0); break;
+        case JointType::fixed:
+        case JointType::prismatic:
+            for (int axis = 0; axis < 3; ++axis) add(axis);
+            break;
+        case JointType::planar:
+            add(1);
+            add(2);
+            break;
+        default: break;
+    }
+    return points;
+}
+
+// World directions along which the control points are held.
+Mat3 held_directions(const Joint& joint, const World& world, int& count) {
+    const int body = joint.bodies[0] >= 0 && !moves(world, joint.bodies[0]) ? joint.bodies[0] : -1;
+    Mat3 frame = joint.frame[0];
+    if (body >= 0) frame = world.bodies.q[body].leftCols<3>() * frame;
+    if (!(joint.bodies[0] < 0 || body >= 0)) {   // the still side is the second one
+        frame = joint.frame[1];
+        if (joint.bodies[1] >= 0) frame = world.bodies.q[joint.bodies[1]].leftCols<3>() * frame;
+    }
+    Mat3 directions;
+    switch (joint.spec.type) {
+        case JointType::planar:
+            count = 1;
+            directions << frame.col(0), frame.col(1), frame.col(2);
+            break;
+        case JointType::cylindrical:
+        case JointType::prismatic:
+            count = 2;
+            directions << frame.col(1), frame.col(2), frame.col(0);
+            break;
+        default:
+            count = 3;
+            directions.setIdentity();
+    }
+    return directions;
+}
+
+Vec12 point_row(const Vec3& local, const Vec3& direction) {
+    Vec12 row;
+    for (int k = 0; k < 3; ++k) row.segment<3>(3 * k) = local[k] * direction;
+    row.tail<3>() = direction;
+    return row;
+}
+
+double spin_about(const World& world, int body, const Vec3& axis) {
+    if (!moves(world, body)) return 0.0;
+    return angular_velocity(world.bodies.q[body], world.bodies.rate[body], inertia_of(world.bodies, body)).dot(axis);
+}
+
+// Inverse inertia about an axis through the centre of mass.
+double turning_ease(const World& world, int body, const Vec3& axis) {
+    if (body < 0 || !world.bodies.dynamic(body)) return 0.0;
+    const Vec3 local = world.bodies.q[body].leftCols<3>().transpose() * axis;
+    return 1.0 / local.cwiseAbs2().dot(world.bodies.moments_of_inertia(body));
+}
+
+double motor_target(const MotorSpec& motor, double time) {
+    if (motor.profile.empty()) return motor.target;
+    if (time <= motor.profile.front()[0]) return motor.profile.front()[1];
+    for (std::size_t k = 1; k < motor.profile.size(); ++k)
+        if (time <= motor.profile[k][0]) {
+            const auto &from = motor.profile[k - 1], &to = motor.profile[k];
+            return from[1] + (time - from[0]) / (to[0] - from[0]) * (to[1] - from[1]);
+        }
+    return motor.profile.back()[1];
+}
+
+}  // namespace
+
+std::optional<Unsupported> unsupported_joint(const Scene& scene) {
+    const auto still = [&](int body) { return body < 0 || scene.bodies[body].type == BodyType::static_body; };
+    for (std::size_t i = 0; i < scene.joints.size(); ++i) {
+        const JointSpec& joint = scene.joints[i];
+        const std::string path = "joints[" + std::to_string(i) + "]";
+        const std::string cure = "use --method articulated";
+        const bool grounded = still(joint.bodies[0]) || still(joint.bodies[1]);
+        switch (joint.type) {
+            case JointType::ball:
+            case JointType::hinge:
+            case JointType::fixed: break;
+            case JointType::planar:
+            case JointType::cylindrical:
+            case JointType::prismatic:
+                if (grounded) break;
+                return Unsupported{path, "the affine method has this joint only against the world or a static body", cure};
+            default: return Unsupported{path + ".type", "the affine method has no such joint", cure};
+        }
+        if (joint.twist || joint.bend) return Unsupported{path, "the affine method has no joint springs", cure};
+        if (joint.break_force < 1e299 || joint.break_torque < 1e299)
+            return Unsupported{path, "the affine method has no joints that break", cure};
+        for (const DriveSpec& drive : joint.drives) {
+            if (drive.limits || drive.spring || drive.friction != 0 || drive.armature != 0)
+                return Unsupported{path, "the affine method has no limits, springs, friction or armature in joints", cure};
+            const bool motor = drive.motor.type != MotorSpec::Type::none;
+            if (motor && (joint.type != JointType::hinge || drive.motor.type == MotorSpec::Type::position))
+                return Unsupported{path, "the affine method has velocity and force motors on hinges only", cure};
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<JointRow> joint_rows(const World& world) {
+    std::vector<JointRow> rows;
+    for (std::size_t j = 0; j < world.joints.size(); ++j) {
+        const Joint& joint = world.joints[j];
+        const auto [a, b] = joint.bodies;
+        if (!moves(world, a) || !moves(world, b)) continue;
+        const std::vector<Vec3> on_a = control_points(world, joint, 0), on_b = control_points(world, joint, 1);
+        for (std::size_t k = 0; k < on_a.size(); ++k)
+            for (int axis = 0; axis < 3; ++axis) {
+                const Vec3 direction = Vec3::Unit(axis);
+                rows.push_back({a, b, point_row(on_a[k], direction), -point_row(on_b[k], direction),
+                                static_cast<int>(j), direction});
+            }
+    }
+    return rows;
+}
+
+void add_world_joints(HoldBuilder& hold, const World& world, int body) {
+    for (const Joint& joint : world.joints) {
+        if (joint.bodies[0] != body && joint.bodies[1] != body) continue;
+        const int side = joint.bodies[0] == body ? 0 : 1;
+        if (moves(world, joint.bodies[1 - side])) continue;
+        int count = 0;
+        const Mat3 directions = held_directions(joint, world, count);
+        const std::vector<Vec3> points = control_points(world, joint, side);
+        for (const Vec3& point : points)
+            for (int k = 0; k < count; ++k) hold.fix_point(point, directions.col(k));
+        if (joint.spec.type == JointType::prismatic)   // no turning, no stretching along the rail
+            for (int k = 0; k < 3; ++k) hold.fix_direction(Vec3::Unit(k));
+    }
+}
+
+void add_motor_torques(const World& world, double dt, std::vector<Wrench>& wrenches) {
+    for (const Joint& joint : world.joints) {
+        if (joint.spec.drives.empty() || joint.spec.drives[0].motor.type == MotorSpec::Type::none) continue;
+        const MotorSpec& motor = joint.spec.drives[0].motor;
+        const auto [a, b] = joint.bodies;
+        Vec3 axis = joint.frame[0].col(0);
+        if (a >= 0) axis = world.bodies.q[a].leftCols<3>() * axis;
+        const double target = motor_target(motor, world.time + dt);
+        double torque = target;
+        if (motor.type == MotorSpec::Type::velocity) {
+            const double ease = turning_ease(world, a, axis) + turning_ease(world, b, axis);
+            const double rate = spin_about(world, b, axis) - spin_about(world, a, axis);
+            torque = ease > 0.0 ? (target - rate) / (ease * dt) : 0.0;
+        }
+        torque = std::clamp(torque, -motor.max, motor.max);
+        if (a >= 0) wrenches[a].torque -= torque * axis;
+        if (b >= 0) wrenches[b].torque += torque * axis;
+    }
+}
+
+}  // namespace tenon::affine

@@ -1,0 +1,36 @@
+// Joints as linear conditions on the affine coordinates (Sec. 5.4): points of two bodies that coincide.
+//
+// ball: one point; hinge: two points on its axis; fixed: four points. Against the world or a static body also points
+// that stay on a plane (planar), on a line (cylindrical, prismatic). A linear condition that holds stays held under
+// any step length.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "methods/affine/bodies.hpp"
+#include "tenon/method.hpp"
+
+namespace tenon::affine {
+
+// ja . q_a + jb . q_b = 0
+struct JointRow {
+    int a = -1, b = -1;       // bodies
+    Vec12 ja, jb;
+    int joint = -1;
+    Vec3 direction;           // of the force that the row's multiplier stands for
+};
+
+// The first joint that has no linear form here.
+std::optional<Unsupported> unsupported_joint(const Scene& scene);
+
+// Rows between two bodies that move.
+std::vector<JointRow> joint_rows(const World& world);
+
+// Conditions that joints to the world or to static bodies put on one body.
+void add_world_joints(HoldBuilder& hold, const World& world, int body);
+
+// Torques of hinge motors, added to the bodies' loads.
+void add_motor_torques(const World& world, double dt, std::vector<Wrench>& wrenches);
+
+}  // namespace tenon::affine
