@@ -203,12 +203,13 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
                                         ? settings_.contact_stiffness
                                         : std::max(10.0 * world.gravity.norm(), scale_.dhat / (dt * dt));
     wanted_ = q_;
-    StepContext context{settings_, bodies_, sweeps_, field_, q_, joint_rows_, multipliers_, wanted_, node_, solvers_};
+    StepContext context{settings_,   bodies_,      sweeps_, field_, q_,
+                        joint_rows_, multipliers_, wanted_, node_,  solvers_};
     context.largest_motion = scale_.dhat;
     for (std::size_t i = 0; i < q_.size(); ++i)
-        context.largest_motion = std::max(context.largest_motion,
-                                          displacement_bound(free_[i] - bodies_.body[i].start,
-                                                             field_.local_box(static_cast<int>(i))));
+        context.largest_motion = std::max(
+            context.largest_motion,
+            displacement_bound(free_[i] - bodies_.body[i].start, field_.local_box(static_cast<int>(i))));
     context.dt = dt;
     context.friction_eps = scale_.friction_eps = eps_v_ * dt;
     context.tolerance = tolerance_ * dt;
@@ -265,6 +266,8 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
             const IslandResult more = solve_island(island, context, false);
             results[k].iterations += more.iterations;
             results[k].converged = more.converged;
+            results[k].path.insert(results[k].path.end(), more.path.begin(), more.path.end());
+            if (more.iterations <= 1) break;  // the new normal forces change nothing
         }
     });
     bool more = false;
@@ -361,7 +364,8 @@ void AffineMethod::report_joints(World& world, StepReport& report) const {
     for (Joint& joint : world.joints) joint.force.setZero();
     // A row's multiplier pulls body a along ja and body b along jb = -(...): the force on b is its opposite.
     for (std::size_t r = 0; r < joint_rows_.size(); ++r)
-        world.joints[joint_rows_[r].joint].force += multipliers_[r] / bodies_.potential_scale * joint_rows_[r].direction;
+        world.joints[joint_rows_[r].joint].force +=
+            multipliers_[r] / bodies_.potential_scale * joint_rows_[r].direction;
     report.joint_residual = joint_residual_max(world);
 }
 

@@ -85,7 +85,9 @@ double box_gap_squared(const Corners& c, const Vec3* x[4]) {
     return gap.squaredNorm();
 }
 
-double rounded_down(double distance) { return distance * (1.0 - 1e-9); }
+double rounded_down(double distance) {
+    return distance * (1.0 - 1e-9);
+}
 
 ContactPoint contact_point(const Corners& c, const geometry::Closest& closest, const Mesh& a, const Mesh& b,
                            const RadialBarrier& radial, double weight) {
@@ -166,7 +168,7 @@ void ContactField::evaluate(int k) {
     const double odometer = pa.odometer + pb.odometer;
     const double far = (std::sqrt(reach) + odometer) * (1.0 + 1e-12);
     for (int i = bodies.begin; i < bodies.end; ++i) {
-        if (clear_[i] > far) continue;   // cannot have come into range since
+        if (clear_[i] > far) continue;  // cannot have come into range since
         const Candidate& candidate = set_.candidates[i];
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
         const Vec3* x[4];

@@ -31,8 +31,7 @@ struct PairContacts {
     double strength = 0.0;  // joules, of the barrier
     ContactRange range;
     double mu = 0.0;
-    double energy = 0.0;     // J, barrier only
-    
+    double energy = 0.0;  // J, barrier only
 };
 
 // World positions of a body's vertices, with its shape.
@@ -40,9 +39,9 @@ struct BodyPoints {
     const ContactShape* shape = nullptr;
     std::vector<Vec3> x;
     std::vector<Vec3> step;            // displacement of a trial step
-    Mat34 q = Mat34::Constant(1e300); // pose that x belongs to
-    double step_bound = 0.0;          // of any vertex's displacement in the trial step
-    double odometer = 0.0;            // bound on the way of any vertex since the candidates were built
+    Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
+    double step_bound = 0.0;           // of any vertex's displacement in the trial step
+    double odometer = 0.0;             // bound on the way of any vertex since the candidates were built
 };
 
 struct ContactScale {
@@ -82,8 +81,8 @@ class ContactField {
     CandidateBuilder builder_;
     CandidateSet set_;
     std::vector<PairContacts> contacts_;
-    std::vector<double> clear_;                               // per candidate: distance when last looked at, plus the
-                                                              // odometers of both bodies then
+    std::vector<double> clear_;  // per candidate: distance when last looked at, plus the
+                                 // odometers of both bodies then
 };
 
 }  // namespace tenon::affine

@@ -305,7 +305,8 @@ class IslandNewton {
 
 }  // namespace
 
-std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field, const std::vector<JointRow>& rows) {
+std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field,
+                                 const std::vector<JointRow>& rows) {
     const std::size_t count = bodies.body.size();
     const auto moves = [&](int i) { return bodies.body[i].role != Role::still; };
     UnionFind sets(count);

@@ -14,12 +14,13 @@ namespace tenon::affine {
 struct Island {
     std::vector<int> bodies;  // with unknowns, ascending
     std::vector<int> pairs;   // of the contact field
-    std::vector<int> rows;        // of the joints
-    bool held = false;            // some body has fixed coordinates
+    std::vector<int> rows;    // of the joints
+    bool held = false;        // some body has fixed coordinates
 };
 
 // Islands from candidate pairs; bodies that cannot move separate them. Deterministic order.
-std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field, const std::vector<JointRow>& rows);
+std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field,
+                                 const std::vector<JointRow>& rows);
 
 // What all islands of a step share.
 struct StepContext {
@@ -27,16 +28,16 @@ struct StepContext {
     const StepBodies& bodies;
     const std::vector<Sweep>& sweeps;
     ContactField& field;
-    std::vector<Mat34>& q;   // current iterate; an island touches its own bodies only
+    std::vector<Mat34>& q;  // current iterate; an island touches its own bodies only
     const std::vector<JointRow>& joint_rows;
-    std::vector<double>& multipliers;      // per joint row: what holds it, J s^2 / m
-    std::vector<Mat34>& wanted;            // where bodies that left their slack were heading
-    std::vector<int>& node;  // body to unknown within its island, -1 for still bodies
+    std::vector<double>& multipliers;  // per joint row: what holds it, J s^2 / m
+    std::vector<Mat34>& wanted;        // where bodies that left their slack were heading
+    std::vector<int>& node;            // body to unknown within its island, -1 for still bodies
     std::vector<std::unique_ptr<solve::BlockCholesky>>& solvers;  // by an island's first body
     double dt = 0.0;
-    double friction_eps = 0.0;  // m
-    double tolerance = 0.0;     // m: largest motion of a converged Newton step
-    double largest_motion = 0.0;           // m: of any body in this step, without contact
+    double friction_eps = 0.0;    // m
+    double tolerance = 0.0;       // m: largest motion of a converged Newton step
+    double largest_motion = 0.0;  // m: of any body in this step, without contact
     bool record_path = false;
 };
 

@@ -6,18 +6,24 @@
 namespace tenon::affine {
 namespace {
 
-bool moves(const World& world, int body) { return body >= 0 && world.bodies.type[body] != BodyType::static_body; }
+bool moves(const World& world, int body) {
+    return body >= 0 && world.bodies.type[body] != BodyType::static_body;
+}
 
 // Material points that stand for a joint, as offsets along its frame: 0, then one arm along each listed axis.
 std::vector<Vec3> control_points(const World& world, const Joint& joint, int side) {
-    double arm = 1e300;   // as large as the smaller body, so that rows are well scaled
+    double arm = 1e300;  // as large as the smaller body, so that rows are well scaled
     for (const int body : joint.bodies)
         if (body >= 0) arm = std::min(arm, world.shape_of(body).radius);
     std::vector<Vec3> points{joint.point[side]};
-    const auto add = [&](int axis) { points.push_back(joint.point[side] + arm * joint.frame[side].col(axis)); };
+    const auto add = [&](int axis) {
+        points.push_back(joint.point[side] + arm * joint.frame[side].col(axis));
+    };
     switch (joint.spec.type) {
         case JointType::hinge:
-        case JointType::cylindrical: add(0); break;
+        case JointType::cylindrical:
+            add(0);
+            break;
         case JointType::fixed:
         case JointType::prismatic:
             for (int axis = 0; axis < 3; ++axis) add(axis);
@@ -26,7 +32,8 @@ std::vector<Vec3> control_points(const World& world, const Joint& joint, int sid
             add(1);
             add(2);
             break;
-        default: break;
+        default:
+            break;
     }
     return points;
 }
@@ -36,7 +43,7 @@ Mat3 held_directions(const Joint& joint, const World& world, int& count) {
     const int body = joint.bodies[0] >= 0 && !moves(world, joint.bodies[0]) ? joint.bodies[0] : -1;
     Mat3 frame = joint.frame[0];
     if (body >= 0) frame = world.bodies.q[body].leftCols<3>() * frame;
-    if (!(joint.bodies[0] < 0 || body >= 0)) {   // the still side is the second one
+    if (!(joint.bodies[0] < 0 || body >= 0)) {  // the still side is the second one
         frame = joint.frame[1];
         if (joint.bodies[1] >= 0) frame = world.bodies.q[joint.bodies[1]].leftCols<3>() * frame;
     }
@@ -67,7 +74,8 @@ Vec12 point_row(const Vec3& local, const Vec3& direction) {
 
 double spin_about(const World& world, int body, const Vec3& axis) {
     if (!moves(world, body)) return 0.0;
-    return angular_velocity(world.bodies.q[body], world.bodies.rate[body], inertia_of(world.bodies, body)).dot(axis);
+    return angular_velocity(world.bodies.q[body], world.bodies.rate[body], inertia_of(world.bodies, body))
+        .dot(axis);
 }
 
 // Inverse inertia about an axis through the centre of mass.
@@ -100,23 +108,29 @@ std::optional<Unsupported> unsupported_joint(const Scene& scene) {
         switch (joint.type) {
             case JointType::ball:
             case JointType::hinge:
-            case JointType::fixed: break;
+            case JointType::fixed:
+                break;
             case JointType::planar:
             case JointType::cylindrical:
             case JointType::prismatic:
                 if (grounded) break;
-                return Unsupported{path, "the affine method has this joint only against the world or a static body", cure};
-            default: return Unsupported{path + ".type", "the affine method has no such joint", cure};
+                return Unsupported{
+                    path, "the affine method has this joint only against the world or a static body", cure};
+            default:
+                return Unsupported{path + ".type", "the affine method has no such joint", cure};
         }
-        if (joint.twist || joint.bend) return Unsupported{path, "the affine method has no joint springs", cure};
+        if (joint.twist || joint.bend)
+            return Unsupported{path, "the affine method has no joint springs", cure};
         if (joint.break_force < 1e299 || joint.break_torque < 1e299)
             return Unsupported{path, "the affine method has no joints that break", cure};
         for (const DriveSpec& drive : joint.drives) {
             if (drive.limits || drive.spring || drive.friction != 0 || drive.armature != 0)
-                return Unsupported{path, "the affine method has no limits, springs, friction or armature in joints", cure};
+                return Unsupported{
+                    path, "the affine method has no limits, springs, friction or armature in joints", cure};
             const bool motor = drive.motor.type != MotorSpec::Type::none;
             if (motor && (joint.type != JointType::hinge || drive.motor.type == MotorSpec::Type::position))
-                return Unsupported{path, "the affine method has velocity and force motors on hinges only", cure};
+                return Unsupported{path, "the affine method has velocity and force motors on hinges only",
+                                   cure};
         }
     }
     return std::nullopt;
@@ -128,7 +142,8 @@ std::vector<JointRow> joint_rows(const World& world) {
         const Joint& joint = world.joints[j];
         const auto [a, b] = joint.bodies;
         if (!moves(world, a) || !moves(world, b)) continue;
-        const std::vector<Vec3> on_a = control_points(world, joint, 0), on_b = control_points(world, joint, 1);
+        const std::vector<Vec3> on_a = control_points(world, joint, 0),
+                                on_b = control_points(world, joint, 1);
         for (std::size_t k = 0; k < on_a.size(); ++k)
             for (int axis = 0; axis < 3; ++axis) {
                 const Vec3 direction = Vec3::Unit(axis);
@@ -149,7 +164,7 @@ void add_world_joints(HoldBuilder& hold, const World& world, int body) {
         const std::vector<Vec3> points = control_points(world, joint, side);
         for (const Vec3& point : points)
             for (int k = 0; k < count; ++k) hold.fix_point(point, directions.col(k));
-        if (joint.spec.type == JointType::prismatic)   // no turning, no stretching along the rail
+        if (joint.spec.type == JointType::prismatic)  // no turning, no stretching along the rail
             for (int k = 0; k < 3; ++k) hold.fix_direction(Vec3::Unit(k));
     }
 }

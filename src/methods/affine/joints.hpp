@@ -15,10 +15,10 @@ namespace tenon::affine {
 
 // ja . q_a + jb . q_b = 0
 struct JointRow {
-    int a = -1, b = -1;       // bodies
+    int a = -1, b = -1;  // bodies
     Vec12 ja, jb;
     int joint = -1;
-    Vec3 direction;           // of the force that the row's multiplier stands for
+    Vec3 direction;  // of the force that the row's multiplier stands for
 };
 
 // The first joint that has no linear form here.

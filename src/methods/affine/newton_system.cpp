@@ -272,7 +272,8 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
     } else {
         std::vector<double> multipliers(island.rows.size());
         solve_with_joints(island, context, solver, 1.0, multipliers.data());
-        for (std::size_t r = 0; r < island.rows.size(); ++r) context.multipliers[island.rows[r]] = multipliers[r];
+        for (std::size_t r = 0; r < island.rows.size(); ++r)
+            context.multipliers[island.rows[r]] = multipliers[r];
     }
     out.rigid = Dof == 6;
     out.step.resize(nodes);
@@ -330,7 +331,8 @@ double NewtonSystem<Dof>::row_dot(const JointRow& row, const StepContext& contex
 }
 
 template <int Dof>
-void NewtonSystem<Dof>::add_row(const JointRow& row, const StepContext& context, double factor, double* x) const {
+void NewtonSystem<Dof>::add_row(const JointRow& row, const StepContext& context, double factor,
+                                double* x) const {
     Eigen::Map<Vec12>(x + 12 * context.node[row.a]) += factor * row.ja;
     Eigen::Map<Vec12>(x + 12 * context.node[row.b]) += factor * row.jb;
 }
@@ -399,7 +401,8 @@ void NewtonSystem<Dof>::solve_with_joints(const Island& island, const StepContex
                 const double cx = row_dot(row, context, x_.data());
                 open[r] = -t * row_gap_[r] - cx;
                 worst = std::max(worst, std::abs(open[r]) / row.ja.norm());
-                add_row(row, context, row_weight_[r] * cx - multipliers[r] + row_weight_[r] * open[r], residual_.data());
+                add_row(row, context, row_weight_[r] * cx - multipliers[r] + row_weight_[r] * open[r],
+                        residual_.data());
             }
             if (refinement > 1 && worst < 1e-15) break;
             project(residual_);
@@ -415,17 +418,16 @@ void NewtonSystem<Dof>::solve_with_joints(const Island& island, const StepContex
 }
 
 template <int Dof>
-void NewtonSystem<Dof>::onto_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
-                                    std::vector<Mat34>& increments, double t) {
+void NewtonSystem<Dof>::onto_joints(const Island& island, const StepContext& context,
+                                    solve::BlockCholesky& solver, std::vector<Mat34>& increments, double t) {
     if constexpr (Dof == 12) {
         // Nearest in the metric H: H x + C^T y = H increment. (With C^T W C on both sides nothing changes.)
         std::vector<double> moved(right_.size());
         for (std::size_t n = 0; n < increments.size(); ++n)
             Eigen::Map<Mat34>(moved.data() + 12 * n) = increments[n];
         matrix_.multiply(moved.data(), right_.data());
-        for (const int r : island.rows) {
-            const JointRow& row = context.joint_rows[r];
-            const std::size_t k = static_cast<std::size_t>(&r - island.rows.data());
+        for (std::size_t k = 0; k < island.rows.size(); ++k) {
+            const JointRow& row = context.joint_rows[island.rows[k]];
             add_row(row, context, -row_weight_[k] * row_dot(row, context, moved.data()), right_.data());
         }
         std::vector<double> multipliers(island.rows.size());

@@ -55,8 +55,8 @@ class NewtonSystem {
     void project_holds(const Island& island, const StepContext& context);
     void add_joints(const Island& island, const StepContext& context);
     void factor(const Island& island, solve::BlockCholesky& solver);
-    void solve_with_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver, double t,
-                           double* multipliers);
+    void solve_with_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
+                           double t, double* multipliers);
     double row_dot(const JointRow& row, const StepContext& context, const double* x) const;
     void add_row(const JointRow& row, const StepContext& context, double factor, double* x) const;
 
@@ -67,7 +67,8 @@ class NewtonSystem {
     std::vector<PairBlocks<Dof>> pair_blocks_;
     Eigen::LDLT<Eigen::Matrix<double, Dof, Dof>> single_;
     std::vector<double> right_, x_, residual_, correction_;
-    std::vector<double> row_weight_, row_gap_;   // per joint row: weight in the augmented matrix, ja.qa + jb.qb
+    std::vector<double> row_weight_,
+        row_gap_;  // per joint row: weight in the augmented matrix, ja.qa + jb.qb
 };
 
 // The pose a fraction t along a direction, with rotations kept rotations.

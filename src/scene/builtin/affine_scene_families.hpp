@@ -11,5 +11,8 @@ std::vector<BuiltinScene> affine_free_scenes();
 std::vector<BuiltinScene> affine_wall_scenes();
 std::vector<BuiltinScene> affine_friction_scenes();
 std::vector<BuiltinScene> affine_chain_scenes();
+std::vector<BuiltinScene> affine_gear_scenes();
+std::vector<BuiltinScene> affine_joint_scenes();
+std::vector<BuiltinScene> affine_pile_scenes();
 
 }  // namespace tenon

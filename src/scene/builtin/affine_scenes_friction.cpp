@@ -13,6 +13,7 @@ Scene make_incline(const Params& params) {
     scene.seconds = params.number("seconds");
     const double angle = std::atan(params.number("slope")), mu = params.number("mu");
     scene.materials[0].friction = mu;
+    scene.contact.dhat = 0.001;
     const Quat tilt = turn(-angle * 180.0 / EIGEN_PI, Vec3::UnitZ());  // downhill is +x
     const Vec3 normal = tilt * Vec3::UnitY(), downhill = tilt * Vec3::UnitX();
     const double size = 0.4, length = 0.5 * 9.81 * scene.seconds * scene.seconds + 4.0;
@@ -78,14 +79,14 @@ Scene make_card_house(const Params& params) {
     const int levels = params.integer("levels");
     const double width = 1.0, height = 1.6, thickness = 0.02;
     const double lean = params.number("lean") * EIGEN_PI / 180.0, gap = params.number("gap");
-    const GeometrySpec upright = box_spec({thickness, height, width}),
-                       flat = box_spec({1.35 * height * std::sin(lean) * 2, thickness, width});
-    BodySpec ground = body_spec(scene, "ground", box_spec({40, 0.5, 40}), Vec3(0, -0.25, 0));
-    ground.type = BodyType::static_body;
-    scene.add_body(ground);
     const double half_foot = 0.5 * height * std::sin(lean) + 0.5 * thickness * std::cos(lean) + 0.5 * gap;
     const double rise = height * std::cos(lean) + thickness * std::sin(lean);
     const double pitch = 4.0 * half_foot + 0.1;
+    const GeometrySpec upright = box_spec({thickness, height, width}),
+                       flat = box_spec({pitch - 0.012, thickness, width});
+    BodySpec ground = body_spec(scene, "ground", box_spec({40, 0.5, 40}), Vec3(0, -0.25, 0));
+    ground.type = BodyType::static_body;
+    scene.add_body(ground);
     double base = gap;
     int cards = 0;
     const auto add_card = [&](const GeometrySpec& geometry, const Vec3& position, const Quat& rotation,
@@ -169,7 +170,7 @@ std::vector<BuiltinScene> affine_friction_scenes() {
              "it sticks for mu > slope and slides with g (sin - mu cos) otherwise",
              {{"slope", 0.5, "tangent of the slope's angle", 0.0, 5.0},
               {"mu", 0.4, "coefficient of friction", 0.0, 10.0},
-              {"gap", 0.002, "distance from the slope at the start", 1e-6, 1.0, {}, "m"},
+              {"gap", 0.0009, "distance from the slope at the start", 1e-6, 1.0, {}, "m"},
               {"seconds", 2.0, "duration", 0.01, 100.0, {}, "s"}},
              {},
              make_incline},
