@@ -267,6 +267,8 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
             results[k].iterations += more.iterations;
             results[k].converged = more.converged;
             results[k].path.insert(results[k].path.end(), more.path.begin(), more.path.end());
+            results[k].out_of_slack = more.out_of_slack;
+            results[k].log.insert(results[k].log.end(), more.log.begin(), more.log.end());
             if (more.iterations <= 1) break;  // the new normal forces change nothing
         }
     });
@@ -283,7 +285,7 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         if (!result.converged && !result.out_of_slack) converged_ = false;
         more = more || result.out_of_slack;
         for (const int body : islands[k].bodies) finished_[body] = !result.out_of_slack;
-        if (round == 0)
+        if (result.out_of_slack)
             for (const int pair : islands[k].pairs)
                 if (!field_.contacts(pair).friction.empty())
                     friction_[key_of(field_.pair(pair))] = field_.contacts(pair).friction;

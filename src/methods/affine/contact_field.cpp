@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+
 #include "geometry/ccd.hpp"
 #include "geometry/distance.hpp"
 #include "math/parallel.hpp"
@@ -188,8 +191,59 @@ void ContactField::evaluate(int k) {
         const RadialBarrier radial = radial_barrier(closest.squared, pair.range, pair.strength);
         pair.points.push_back(contact_point(c, closest, pa.shape->shape->mesh, pb.shape->shape->mesh, radial,
                                             candidate.weight));
+        pair.points.back().candidate = i;
         pair.energy += candidate.weight * radial.energy;
     }
+}
+
+// With d^2 = |r|^2 the curvature of -d is (sum_k s_k u_k u_k^T - 2 (w w^T) (x) (I - n n^T)) / (2 d): of rank four, so
+// its positive part comes from a 4x4 eigenproblem.
+int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const {
+    const CandidatePair& bodies = set_.pairs[k];
+    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
+    const Candidate& candidate = set_.candidates[point.candidate];
+    const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
+    const Vec3* x[4];
+    std::array<Vec3, 4> corners;
+    corners.fill(Vec3::Zero());
+    for (int n = 0; n < c.count; ++n) {
+        x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
+        corners[n] = *x[n];
+    }
+    const geometry::Closest closest = closest_of(candidate, x);
+    const geometry::Curvature curvature = geometry::curvature(closest, corners);
+    if (curvature.count == 0) return 0;
+    const Vec3 n = point.normal, t1 = n.unitOrthogonal(), t2 = n.cross(t1);
+    Eigen::Matrix<double, 12, 4> V = Eigen::Matrix<double, 12, 4>::Zero();
+    Vec4 weights(-2.0, -2.0, 0.0, 0.0);
+    for (int i = 0; i < c.count; ++i) {
+        V.block<3, 1>(3 * i, 0) = closest.weight[i] * t1;
+        V.block<3, 1>(3 * i, 1) = closest.weight[i] * t2;
+        for (int m = 0; m < curvature.count; ++m) V.block<3, 1>(3 * i, 2 + m) = curvature.direction[m][i];
+    }
+    for (int m = 0; m < curvature.count; ++m) weights[2 + m] = curvature.scale[m];
+    const Eigen::HouseholderQR<Eigen::Matrix<double, 12, 4>> qr(V);
+    const Mat4 R = qr.matrixQR().topRows<4>().triangularView<Eigen::Upper>();
+    const Eigen::SelfAdjointEigenSolver<Mat4> eigen(R * weights.asDiagonal() * R.transpose());
+    int count = 0;
+    for (int m = 3; m >= 2 && eigen.eigenvalues()[m] > 0.0; --m) {
+        Vec12 z = Vec12::Zero();
+        z.head<4>() = eigen.eigenvectors().col(m);
+        z = qr.householderQ() * z;
+        ContactBend& bend = out[count++];
+        bend.stiffness = point.force / (2.0 * point.distance) * eigen.eigenvalues()[m];
+        bend.a.setZero();
+        bend.b.setZero();
+        for (int i = 0; i < c.count; ++i) {
+            const bool on_a = (i < c.split) == c.a_first;
+            const Vec3& rest = (on_a ? pa : pb).shape->shape->mesh.vertices[c.vertex[i]];
+            const Vec3 zi = z.segment<3>(3 * i);
+            Mat34& load = on_a ? bend.a : bend.b;
+            for (int axis = 0; axis < 3; ++axis) load.col(axis) += rest[axis] * zi;
+            load.col(3) += zi;
+        }
+    }
+    return count;
 }
 
 void ContactField::lag_friction(int k) {
@@ -205,12 +259,15 @@ double ContactField::safe_step(int k, double t_max, double keep) const {
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
     geometry::CcdOptions options;
     options.min_separation = contacts_[k].range.separation;
-    options.keep = keep;
     options.t_max = t_max;
     const double odometer = (pa.odometer + pb.odometer) * (1.0 + 1e-12);
     const double pair_motion = pa.step_bound + pb.step_bound;
     for (int i = bodies.begin; i < bodies.end && options.t_max > 0.0; ++i) {
-        const double room = (1.0 - keep) * (clear_[i] - odometer - options.min_separation);
+        // A step may close a gap down to a part of the contact range, and a gap in that range by a part of itself: bodies
+        // that come closer than the barrier wants leave the following steps no room to turn.
+        const double gap = clear_[i] - odometer - options.min_separation;
+        options.keep = gap > contacts_[k].range.dhat ? keep * contacts_[k].range.dhat / gap : keep;
+        const double room = (1.0 - options.keep) * gap;
         if (room > pair_motion * options.t_max) continue;
         const Candidate& candidate = set_.candidates[i];
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);

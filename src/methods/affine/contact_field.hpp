@@ -16,6 +16,13 @@ struct ContactPoint {
     double distance = 0.0;
     double force = 0.0;      // -dE/dd, N
     double stiffness = 0.0;  // d2E/dd2, N/m
+    int candidate = -1;
+};
+
+// A direction in which moving the two bodies shortens the distance to second order: the force resists it.
+struct ContactBend {
+    double stiffness = 0.0;  // N/m per squared unit of the direction
+    Mat34 a, b;              // the direction as a load on each body's q
 };
 
 // Contact of an earlier pose, whose normal force limits the friction of this step (Eq. 12).
@@ -70,7 +77,9 @@ class ContactField {
 
     void set_pose(int body, const Mat34& q);  // updates vertex positions when it changed
     void set_trial(int body, const Mat34& q_from, const Mat34& q_to);
-    void evaluate(int k);      // contacts of pair k at the present poses
+    void evaluate(int k);  // contacts of pair k at the present poses
+    // Positive part of force x (-second derivative of the distance): up to two directions. Returns their number.
+    int bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const;
     void lag_friction(int k);  // takes present contacts as the friction's normal forces
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
 

@@ -183,7 +183,7 @@ class IslandNewton {
     // Shortens t until the straight way to the trial poses is free.
     double filter(double t) {
         Clock clock(result_.ccd_ms);
-        double keep = 0.1;
+        double keep = 0.4;
         for (int attempt = 0; attempt < 60; ++attempt) {
             move_trial(t);
             if (!right_handed()) {
@@ -193,7 +193,7 @@ class IslandNewton {
             const double fraction = safe_fraction(island_, context_, poses_, trial_, keep);
             if (fraction >= 1.0) return t;
             t *= std::min(0.98, fraction);
-            keep *= 0.7;  // the shorter chord differs a little: ask a little less of it
+            keep = std::max(0.9 * keep, 0.2);  // the shorter chord differs a little: ask a little less of it
         }
         return 0.0;
     }
@@ -272,7 +272,7 @@ class IslandNewton {
             }
             {
                 Clock clock(result_.ccd_ms);
-                const double fraction = safe_fraction(island_, context_, poses_, trial_, 0.2);
+                const double fraction = safe_fraction(island_, context_, poses_, trial_, 0.4);
                 if (fraction < 1.0) {
                     t *= 0.9 * fraction;
                     for (std::size_t n = 0; n < poses_.size(); ++n)

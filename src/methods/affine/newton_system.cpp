@@ -52,6 +52,51 @@ void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Ve
     out.ba.noalias() -= (stiffness * jb) * ja.transpose();
 }
 
+// A load on q as a vector over the body's unknowns.
+template <int Dof>
+Eigen::Matrix<double, Dof, 1> unknowns_of_load(const Mat34& q, const Mat34& load) {
+    if constexpr (Dof == 6) {
+        Vec6 j = Vec6::Zero();
+        for (int k = 0; k < 3; ++k) j.head<3>() += q.col(k).cross(load.col(k));
+        j.tail<3>() = load.col(3);
+        return j;
+    } else {
+        return Eigen::Map<const Vec12>(load.data());
+    }
+}
+
+// Hard contacts whose distance bends as the bodies turn: without this part Newton turns them into each other.
+template <int Dof>
+void add_bends(const ContactField& field, int index, const Mat34& qa, const Mat34& qb, double scale,
+               double relevant_force, PairBlocks<Dof>& out) {
+    std::array<ContactBend, 2> bends;
+    for (const ContactPoint& p : field.contacts(index).points) {
+        if (p.force < relevant_force) continue;
+        const int count = field.bends(index, p, bends);
+        for (int k = 0; k < count; ++k) {
+            const auto ja = unknowns_of_load<Dof>(qa, bends[k].a);
+            const auto jb = unknowns_of_load<Dof>(qb, bends[k].b);
+            const double stiffness = scale * bends[k].stiffness;
+            out.aa.noalias() += (stiffness * ja) * ja.transpose();
+            out.bb.noalias() += (stiffness * jb) * jb.transpose();
+            out.ba.noalias() += (stiffness * jb) * ja.transpose();
+        }
+    }
+}
+
+// The contact force from which on its turning with the bodies matters beside their inertia.
+double relevant_force(const StepContext& context, const CandidatePair& pair) {
+    double force = 1e300;
+    for (const int body : {pair.a, pair.b}) {
+        if (context.node[body] < 0) continue;
+        const BodyStep& step = context.bodies.body[body];
+        const double radius = 0.5 * context.field.local_box(body).diagonal();
+        force = std::min(force,
+                         0.02 * step.inertia.moments.minCoeff() / (radius * context.bodies.potential_scale));
+    }
+    return force;
+}
+
 template <int Dof>
 void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
               const Mat34& start_b, double scale, double eps, double blend, PairBlocks<Dof>& out) {
@@ -162,6 +207,8 @@ void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& conte
         if (contacts.points.empty() && contacts.friction.empty()) return;
         sum_pair(contacts, context.q[pair.a], context.q[pair.b], bodies[pair.a].start, bodies[pair.b].start,
                  context.bodies.potential_scale, context.friction_eps, friction_blend, pair_blocks_[k]);
+        add_bends(context.field, island.pairs[k], context.q[pair.a], context.q[pair.b],
+                  context.bodies.potential_scale, relevant_force(context, pair), pair_blocks_[k]);
     });
     for (std::size_t k = 0; k < count; ++k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);
