@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "geometry/initial_check.hpp"
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
 #include "methods/affine/free_body.hpp"
@@ -435,7 +436,17 @@ std::optional<Unsupported> supports(const Scene& scene) {
     return unsupported_joint(scene);
 }
 
+// Barriers keep bodies apart that start apart.
+void check_start(const World& world) {
+    const geometry::InitialCheck check = geometry::check_initial_state(world);
+    for (const geometry::InitialProblem& problem : check.problems)
+        if (problem.kind != geometry::InitialProblem::Kind::enclosed)
+            throw InputError("", "bodies[" + std::to_string(problem.a) + "]",
+                             geometry::describe(world, problem), "move them apart, or try `tenon untangle`");
+}
+
 std::unique_ptr<Method> make(const World& world, const Params& params) {
+    if (world.step == 0) check_start(world);
     return std::make_unique<AffineMethod>(world, read_settings(params));
 }
 

@@ -32,32 +32,6 @@ class UnionFind {
     std::vector<int> parent_;
 };
 
-void evaluate_pairs(const Island& island, StepContext& context, const std::vector<Mat34>& poses) {
-    parallel_for(island.bodies.size(), pair_grain,
-                 [&](std::size_t n) { context.field.set_pose(island.bodies[n], poses[n]); });
-    parallel_for(island.pairs.size(), pair_grain,
-                 [&](std::size_t k) { context.field.evaluate(island.pairs[k]); });
-}
-
-// E(q): inertia, rigidity, barrier and friction, from poses and the contacts evaluated there.
-double energy_at(const Island& island, const StepContext& context, const std::vector<Mat34>& poses) {
-    const auto& bodies = context.bodies.body;
-    const auto pose_of = [&](int body) -> const Mat34& {
-        return context.node[body] >= 0 ? poses[context.node[body]] : context.q[body];
-    };
-    double energy = parallel_sum(island.bodies.size(), 64, 0.0, [&](std::size_t n) {
-        return body_energy(bodies[island.bodies[n]], poses[n], context.settings.rigidity);
-    });
-    energy += context.bodies.potential_scale * parallel_sum(island.pairs.size(), 64, 0.0, [&](std::size_t k) {
-                  const CandidatePair& pair = context.field.pair(island.pairs[k]);
-                  const PairContacts& contacts = context.field.contacts(island.pairs[k]);
-                  return contacts.energy + friction_energy(contacts, pose_of(pair.a), pose_of(pair.b),
-                                                           bodies[pair.a].start, bodies[pair.b].start,
-                                                           context.friction_eps);
-              });
-    return energy;
-}
-
 // Largest fraction of the straight move from the present poses to `to` that keeps every gap open.
 double safe_fraction(const Island& island, StepContext& context, const std::vector<Mat34>& from,
                      const std::vector<Mat34>& to, double keep) {
@@ -304,6 +278,32 @@ class IslandNewton {
 };
 
 }  // namespace
+
+void evaluate_pairs(const Island& island, StepContext& context, const std::vector<Mat34>& poses) {
+    parallel_for(island.bodies.size(), pair_grain,
+                 [&](std::size_t n) { context.field.set_pose(island.bodies[n], poses[n]); });
+    parallel_for(island.pairs.size(), pair_grain,
+                 [&](std::size_t k) { context.field.evaluate(island.pairs[k]); });
+}
+
+// E(q): inertia, rigidity, barrier and friction, from poses and the contacts evaluated there.
+double energy_at(const Island& island, const StepContext& context, const std::vector<Mat34>& poses) {
+    const auto& bodies = context.bodies.body;
+    const auto pose_of = [&](int body) -> const Mat34& {
+        return context.node[body] >= 0 ? poses[context.node[body]] : context.q[body];
+    };
+    double energy = parallel_sum(island.bodies.size(), 64, 0.0, [&](std::size_t n) {
+        return body_energy(bodies[island.bodies[n]], poses[n], context.settings.rigidity);
+    });
+    energy += context.bodies.potential_scale * parallel_sum(island.pairs.size(), 64, 0.0, [&](std::size_t k) {
+                  const CandidatePair& pair = context.field.pair(island.pairs[k]);
+                  const PairContacts& contacts = context.field.contacts(island.pairs[k]);
+                  return contacts.energy + friction_energy(contacts, pose_of(pair.a), pose_of(pair.b),
+                                                           bodies[pair.a].start, bodies[pair.b].start,
+                                                           context.friction_eps);
+              });
+    return energy;
+}
 
 std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field,
                                  const std::vector<JointRow>& rows) {

@@ -63,6 +63,10 @@ struct IslandResult {
     std::vector<std::vector<Mat34>> path;  // accepted pieces, poses in the order of the island's bodies
 };
 
+// Evaluates contacts at the given poses of the island's bodies; then E(q) of them, J s^2.
+void evaluate_pairs(const Island& island, StepContext& context, const std::vector<Mat34>& poses);
+double energy_at(const Island& island, const StepContext& context, const std::vector<Mat34>& poses);
+
 IslandResult solve_island(const Island& island, StepContext& context, bool fresh);
 
 }  // namespace tenon::affine

@@ -1,0 +1,218 @@
+// Barrier, friction and the assembled Newton system against finite differences and a naive assembly.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "methods/affine/island.hpp"
+#include "methods/affine/newton_system.hpp"
+#include "methods/affine_world.hpp"
+
+namespace tenon::affine {
+namespace {
+
+TEST(AffineBarrier, DerivativesMatchFiniteDifferences) {
+    for (const double separation : {0.0, 0.3}) {
+        const ContactRange range{0.2, separation};
+        for (const double gap : {0.003, 0.02, 0.1, 0.19}) {
+            const double d = separation + gap, eps = 1e-6;
+            const auto at = [&](double x) { return radial_barrier(x * x, range, 7.0); };
+            EXPECT_NEAR(at(d).force, -(at(d + eps).energy - at(d - eps).energy) / (2 * eps),
+                        1e-4 * at(d).force);
+            EXPECT_NEAR(at(d).stiffness, -(at(d + eps).force - at(d - eps).force) / (2 * eps),
+                        1e-4 * at(d).stiffness);
+        }
+        const double edge = 0.2 + separation;
+        EXPECT_EQ(radial_barrier(edge * edge, range, 7.0).energy, 0.0);
+    }
+    EXPECT_NEAR(radial_barrier(0.25e-6, {1e-3, 0.0}, strength_for_force(5.0, 1e-3)).force, 5.0, 1e-9);
+}
+
+TEST(AffineFriction, DerivativesMatchFiniteDifferences) {
+    const double eps = 0.1, step = 1e-7;
+    for (const double y : {0.01, 0.05, 0.0999, 0.1001, 0.5}) {
+        const Friction f = friction_norm(y, eps);
+        EXPECT_NEAR(f.slope,
+                    (friction_norm(y + step, eps).value - friction_norm(y - step, eps).value) / (2 * step),
+                    1e-6);
+        EXPECT_NEAR(f.curvature,
+                    (friction_norm(y + step, eps).slope - friction_norm(y - step, eps).slope) / (2 * step),
+                    1e-5);
+        EXPECT_NEAR(friction_slope_over(y, eps), f.slope / y, 1e-12);
+    }
+    EXPECT_EQ(friction_norm(0.5, eps).slope, 1.0);  // Coulomb beyond eps
+}
+
+// Two boxes, one turned and strained a little, with faces, edges and corners of the other in contact range.
+struct TwoBoxes {
+    World world;
+    Settings settings;
+    StepBodies bodies;
+    std::vector<Sweep> sweeps;
+    std::unique_ptr<ContactField> field;
+    std::vector<Mat34> q, wanted;
+    std::vector<JointRow> rows;
+    std::vector<double> multipliers;
+    std::vector<int> node{0, 1};
+    std::vector<std::unique_ptr<solve::BlockCholesky>> solvers;
+    Island island;
+    std::unique_ptr<StepContext> context;
+
+    explicit TwoBoxes(unsigned seed) {
+        std::mt19937 random(seed);
+        std::uniform_real_distribution<double> number(-1, 1);
+        for (int k = 0; k < 2; ++k) {
+            test::add_test_body(world, 2.0, Vec3(0.2, 0.3, 0.25), Vec3::Zero(), Vec3::Zero());
+            world.bodies.collides[k] = 1;
+        }
+        world.bodies.q[0].col(3).setZero();
+        world.bodies.q[1].leftCols<3>() =
+            Quat(1, 0.1 * number(random), 0.4 * number(random), 0.1 * number(random))
+                .normalized()
+                .toRotationMatrix();
+        for (int k = 0; k < 9; ++k) world.bodies.q[1].data()[k] += 1e-3 * number(random);
+        world.bodies.q[1].col(3) = Vec3(0.3 * number(random), 1.12, 0.3 * number(random));
+        q = wanted = world.bodies.q;
+        bodies.potential_scale = 1e-4;
+        settings.kappa = 1e5;
+        for (int k = 0; k < 2; ++k) {
+            BodyStep body;
+            body.role = Role::moving;
+            body.inertia = inertia_of(world.bodies, k);
+            body.start = q[k];
+            for (int i = 0; i < 12; ++i) body.start.data()[i] += 3e-4 * number(random);
+            body.target = body.predicted = q[k];
+            body.target.col(3).y() += k ? -0.05 : 0.05;
+            body.rigidity = bodies.potential_scale * settings.kappa;
+            bodies.body.push_back(body);
+            sweeps.push_back({q[k], q[k], 0.05, true});
+        }
+        field = std::make_unique<ContactField>(world);
+        ContactScale scale;
+        scale.dhat = 0.3;
+        scale.reference_acceleration = 1e4;
+        field->rebuild(world, sweeps, scale, {2.0, 2.0});
+        solvers.resize(2);
+        context = std::make_unique<StepContext>(
+            StepContext{settings, bodies, sweeps, *field, q, rows, multipliers, wanted, node, solvers});
+        context->friction_eps = 1e-3;
+        island.bodies = {0, 1};
+        for (int k = 0; k < field->pair_count(); ++k) island.pairs.push_back(k);
+        evaluate_pairs(island, *context, q);
+        for (int k = 0; k < field->pair_count(); ++k) field->lag_friction(k);
+    }
+};
+
+TEST(AffineNewtonSystem, GradientMatchesFiniteDifferencesOfTheEnergy) {
+    for (unsigned seed = 1; seed <= 4; ++seed) {
+        TwoBoxes two(seed);
+        ASSERT_EQ(two.field->pair_count(), 1);
+        ASSERT_GT(two.field->contacts(0).points.size(), 3u);
+        ASSERT_GT(two.field->contacts(0).friction.size(), 3u);
+        NewtonSystem<12> system;
+        system.assemble(two.island, *two.context);
+        const std::vector<Mat34> gradient = system.gradient();
+        const std::vector<Mat34> base = two.q;
+        double scale = 0.0;
+        for (const Mat34& g : gradient) scale = std::max(scale, g.cwiseAbs().maxCoeff());
+        for (int body = 0; body < 2; ++body)
+            for (int k = 0; k < 12; ++k) {
+                const double eps = 1e-7;
+                const auto at = [&](double shift) {
+                    std::vector<Mat34> poses = base;
+                    poses[body].data()[k] += shift;
+                    evaluate_pairs(two.island, *two.context, poses);
+                    return energy_at(two.island, *two.context, poses);
+                };
+                EXPECT_NEAR(gradient[body].data()[k], (at(eps) - at(-eps)) / (2 * eps), 2e-5 * scale);
+            }
+    }
+}
+
+// One 24-vector per contact, added one by one to a dense matrix.
+MatX naive_matrix(const TwoBoxes& two) {
+    MatX H = MatX::Zero(24, 24);
+    const PairContacts& pair = two.field->contacts(0);
+    const double scale = two.bodies.potential_scale;
+    const auto add = [&](const Vec3& la, const Vec3& lb, const Vec3& direction, double stiffness) {
+        VecX j = VecX::Zero(24);
+        const Vec4 xa(la.x(), la.y(), la.z(), 1.0), xb(lb.x(), lb.y(), lb.z(), 1.0);
+        for (int k = 0; k < 4; ++k) {
+            j.segment<3>(3 * k) = xa[k] * direction;
+            j.segment<3>(12 + 3 * k) = -xb[k] * direction;
+        }
+        H += stiffness * j * j.transpose();
+    };
+    for (const ContactPoint& p : pair.points) add(p.local_a, p.local_b, p.normal, scale * p.stiffness);
+    for (const FrictionPoint& p : pair.friction) {
+        Vec3 u = transform(two.q[0] - two.bodies.body[0].start, p.local_a) -
+                 transform(two.q[1] - two.bodies.body[1].start, p.local_b);
+        u -= p.normal * p.normal.dot(u);
+        const Vec3 along = u.normalized();
+        const Friction f = friction_norm(u.norm(), two.context->friction_eps);
+        add(p.local_a, p.local_b, along, scale * p.limit * f.curvature);
+        add(p.local_a, p.local_b, p.normal.cross(along), scale * p.limit * f.slope / u.norm());
+    }
+    std::array<ContactBend, 2> bends;
+    for (const ContactPoint& p : pair.points) {
+        const int count = two.field->bends(0, p, bends);
+        for (int k = 0; k < count; ++k) {
+            VecX j(24);
+            j.head<12>() = Eigen::Map<const Vec12>(bends[k].a.data());
+            j.tail<12>() = Eigen::Map<const Vec12>(bends[k].b.data());
+            H += scale * bends[k].stiffness * j * j.transpose();
+        }
+    }
+    for (int body = 0; body < 2; ++body) {
+        const BodyStep& step = two.bodies.body[body];
+        for (int k = 0; k < 12; ++k) H(12 * body + k, 12 * body + k) += step.inertia.of_column(k / 3);
+        H.block<9, 9>(12 * body, 12 * body) +=
+            step.rigidity * rigidity_hessian(RigidityModel::orthogonality, two.q[body].leftCols<3>(), true);
+    }
+    return H;
+}
+
+TEST(AffineNewtonSystem, MatrixEqualsContactByContactAssembly) {
+    TwoBoxes two(5);
+    NewtonSystem<12> system;
+    system.assemble(two.island, *two.context);
+    const MatX naive = naive_matrix(two);
+    MatX dense(24, 24);
+    for (int k = 0; k < 24; ++k) {
+        VecX unit = VecX::Unit(24, k), column(24);
+        system.matrix().multiply(unit.data(), column.data());
+        dense.col(k) = column;
+    }
+    EXPECT_LT((dense - naive).cwiseAbs().maxCoeff(), 1e-10 * naive.cwiseAbs().maxCoeff());
+}
+
+TEST(AffineNewtonSystem, MatrixNeverUndercutsTheTrueCurvature) {
+    // Only negative parts are left out: z^T H z >= z^T E'' z for every z, by differences of the gradient.
+    std::mt19937 random(7);
+    std::normal_distribution<double> normal;
+    for (unsigned seed = 6; seed < 9; ++seed) {
+        TwoBoxes two(seed);
+        const MatX H = naive_matrix(two);
+        const std::vector<Mat34> base = two.q;
+        const auto gradient_at = [&](const VecX& z, double t) {
+            for (int body = 0; body < 2; ++body)
+                two.q[body] = base[body] + t * Eigen::Map<const Mat34>(z.data() + 12 * body);
+            evaluate_pairs(two.island, *two.context, two.q);
+            NewtonSystem<12> system;
+            system.assemble(two.island, *two.context);
+            VecX g(24);
+            for (int body = 0; body < 2; ++body)
+                g.segment<12>(12 * body) = Eigen::Map<const Vec12>(system.gradient()[body].data());
+            return g;
+        };
+        for (int trial = 0; trial < 20; ++trial) {
+            VecX z(24);
+            for (int k = 0; k < 24; ++k) z[k] = normal(random);
+            const double eps = 1e-7;
+            const double curvature = z.dot(gradient_at(z, eps) - gradient_at(z, -eps)) / (2 * eps);
+            EXPECT_GE(z.dot(H * z), curvature - 1e-4 * std::abs(curvature));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tenon::affine

@@ -1,0 +1,210 @@
+// Contact physics against closed forms.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "math/parallel.hpp"
+#include "scene/builtin/affine_scene_parts.hpp"
+#include "tenon/builtin.hpp"
+#include "tenon/simulation.hpp"
+
+namespace tenon {
+namespace {
+
+Scene ground_scene(double friction) {
+    Scene scene;
+    scene.dt = 0.01;
+    scene.materials[0].friction = friction;
+    BodySpec floor = body_spec(scene, "floor", box_spec({8, 0.4, 8}), Vec3(0, -0.2, 0));
+    floor.type = BodyType::static_body;
+    scene.add_body(floor);
+    return scene;
+}
+
+Scene builtin(const std::string& name, const std::map<std::string, ParamValue>& values) {
+    return make_builtin(*find_builtin(name), values);
+}
+
+double slid(const std::map<std::string, ParamValue>& values) {
+    Simulation simulation(builtin("incline", values));
+    const Vec3 start = simulation.world().bodies.q[1].col(3);
+    while (simulation.time() < simulation.scene().seconds - 1e-9) EXPECT_TRUE(simulation.step().converged);
+    return (simulation.world().bodies.q[1].col(3) - start).norm();
+}
+
+TEST(AffinePhysics, BlockSticksAboveAndSlidesBelowTheThreshold) {
+    // tan = 0.5: mu = 0.51 holds with under a millimetre of creep in 5 s, mu = 0.49 slides.
+    EXPECT_LT(slid({{"mu", 0.51}, {"seconds", 5.0}}), 1e-3);
+    const double angle = std::atan(0.5), way = 0.5 * 9.81 * (std::sin(angle) - 0.49 * std::cos(angle)) * 4.0;
+    EXPECT_NEAR(slid({{"mu", 0.49}, {"seconds", 2.0}}), way, 0.02 * way + 1e-3);
+}
+
+TEST(AffinePhysics, SlidingDistanceMatchesTheory) {
+    const double angle = std::atan(0.5), way = 0.5 * 9.81 * (std::sin(angle) - 0.3 * std::cos(angle)) * 4.0;
+    // Implicit Euler adds a h t / 2 = 0.5 % at 2 s.
+    EXPECT_NEAR(slid({{"mu", 0.3}, {"seconds", 2.0}}), way, 0.01 * way);
+}
+
+TEST(AffinePhysics, ContactForcesCarryTheWeightOfAStack) {
+    Scene scene = ground_scene(0.3);
+    scene.contact.dhat = 0.005;
+    for (int k = 0; k < 2; ++k)
+        scene.add_body(body_spec(scene, "box" + std::to_string(k), box_spec({1, 1, 1}),
+                                 Vec3(0.1 * k, 0.504 + 1.004 * k, 0)));
+    Simulation simulation(scene);
+    for (int k = 0; k < 100; ++k) simulation.step();
+    double on_floor = 0, between = 0;
+    for (const Contact& contact : simulation.world().contacts)
+        (contact.a == 0 ? on_floor : between) += contact.force.y();
+    const double weight = 1000.0 * 9.81;
+    EXPECT_NEAR(on_floor, 2 * weight, 0.01 * weight);
+    EXPECT_NEAR(between, weight, 0.01 * weight);
+}
+
+TEST(AffinePhysics, CollisionsConserveMomentum) {
+    Scene scene;
+    scene.gravity = Vec3::Zero();
+    scene.dt = 0.01;
+    for (int k = 0; k < 4; ++k) {
+        BodySpec body = body_spec(scene, "box" + std::to_string(k), box_spec({0.5, 0.4, 0.3}),
+                                  Vec3(0.7 * k, 0.1 * k, 0), turn(20 * k, Vec3(1, 2, k)));
+        body.linear_velocity = Vec3(3.0 - 2.0 * k, 0, 0);
+        scene.add_body(body);
+    }
+    Simulation simulation(scene);
+    const Vec3 before = linear_momentum(simulation.world());
+    double energy = energies(simulation.world()).total();
+    int touched = 0;
+    for (int k = 0; k < 60; ++k) {
+        const StepReport report = simulation.step();
+        EXPECT_TRUE(report.converged);
+        touched += report.contacts > 0;
+    }
+    EXPECT_GT(touched, 0);
+    // Newton stops below its tolerance of 1e-4 scene lengths per second.
+    EXPECT_LT((linear_momentum(simulation.world()) - before).norm(), 1e-3 * 60.0 * 3.0);
+    EXPECT_LT(energies(simulation.world()).total(), energy * (1 + 1e-9));
+}
+
+TEST(AffinePhysics, NothingTunnelsHoweverFast) {
+    Scene scene;
+    scene.gravity = Vec3::Zero();
+    scene.dt = 0.01;
+    BodySpec wall = body_spec(scene, "wall", box_spec({0.01, 4, 4}), Vec3(5, 0, 0));
+    wall.type = BodyType::static_body;
+    scene.add_body(wall);
+    BodySpec bullet =
+        body_spec(scene, "bullet", box_spec({0.1, 0.1, 0.1}), Vec3::Zero(), turn(30, Vec3(1, 1, 0)));
+    bullet.linear_velocity = Vec3(5000, 0, 0);  // 50 m in one step
+    scene.add_body(bullet);
+    Simulation simulation(scene);
+    for (int k = 0; k < 5; ++k) simulation.step();
+    EXPECT_LT(simulation.world().bodies.q[1](0, 3), 5.0);
+}
+
+TEST(AffinePhysics, ScriptedBodyStopsAtAStaticOneAndSaysSo) {
+    Scene scene = ground_scene(0.0);
+    BodySpec press = body_spec(scene, "press", box_spec({0.5, 0.5, 0.5}), Vec3(0, 0.6, 0));
+    press.type = BodyType::kinematic_body;
+    press.motion = {{0.0, Vec3(0, 0.6, 0), Quat::Identity()}, {0.5, Vec3(0, -0.5, 0), Quat::Identity()}};
+    scene.add_body(press);
+    Simulation simulation(scene);
+    std::string said;
+    for (int k = 0; k < 40; ++k)
+        for (const std::string& warning : simulation.step().warnings) said = warning;
+    EXPECT_GT(simulation.world().bodies.q[1](1, 3), 0.25);
+    EXPECT_NE(said.find("press"), std::string::npos);
+}
+
+TEST(AffinePhysics, RefusesAnOverlappingStartByName) {
+    Scene scene = ground_scene(0.3);
+    scene.add_body(body_spec(scene, "sunk", box_spec({1, 1, 1}), Vec3(0, 0.3, 0)));
+    try {
+        Simulation simulation(scene);
+        FAIL() << "accepted";
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("sunk"), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("floor"), std::string::npos);
+    }
+}
+
+TEST(AffinePhysics, MinimumSeparationIsKept) {
+    Scene scene = ground_scene(0.3);
+    BodySpec box = body_spec(scene, "box", box_spec({1, 1, 1}), Vec3(0, 0.75, 0));
+    box.min_separation = 0.05;
+    scene.add_body(box);
+    Simulation simulation(scene);
+    double closest = 1e300;
+    for (int k = 0; k < 60; ++k) closest = std::min(closest, simulation.step().min_distance);
+    EXPECT_GT(closest, 0.05);
+    EXPECT_LT(closest, 0.06);
+}
+
+std::vector<Mat34> run_wall(int threads, int resume_at) {
+    set_threads(threads);
+    const Scene scene = builtin("wrecking-ball", {{"blocks", 12.0}, {"chain", false}});
+    auto simulation = std::make_unique<Simulation>(scene);
+    for (int k = 0; k < 30; ++k) {
+        if (k == resume_at) {
+            std::stringstream state;
+            simulation->save(state);
+            simulation = std::make_unique<Simulation>(scene);
+            simulation->load(state);
+        }
+        simulation->step();
+    }
+    set_threads(0);
+    return simulation->world().bodies.q;
+}
+
+TEST(AffinePhysics, SameBitsForAnyNumberOfThreadsAndAfterResuming) {
+    const std::vector<Mat34> one = run_wall(1, -1), two = run_wall(2, -1), resumed = run_wall(1, 17);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        EXPECT_EQ(one[i], two[i]) << i;
+        EXPECT_EQ(one[i], resumed[i]) << i;
+    }
+}
+
+TEST(AffinePhysics, HingesStayClosedAndAPendulumKeepsItsPeriod) {
+    // A rod of length L hinged at its end swings like a pendulum of length 2 L / 3: small swings take
+    // 2 pi sqrt(2 L / (3 g)).
+    Scene scene;
+    scene.dt = 0.002;
+    scene.method_params["integrator"] = std::string("newmark");
+    const double L = 0.6, tilt = 5.0 * EIGEN_PI / 180.0;
+    BodySpec rod =
+        body_spec(scene, "rod", box_spec({0.01, L, 0.01}),
+                  Vec3(0.5 * L * std::sin(tilt), -0.5 * L * std::cos(tilt), 0), turn(5.0, Vec3::UnitZ()));
+    scene.add_body(rod);
+    JointSpec hinge;
+    hinge.type = JointType::hinge;
+    hinge.bodies = {-1, 0};
+    hinge.axis = Vec3::UnitZ();
+    scene.joints.push_back(hinge);
+    Simulation simulation(scene);
+    std::vector<double> crossings;
+    double last = simulation.world().bodies.q[0](0, 3);
+    while (simulation.time() < 3.0) {
+        simulation.step();
+        const double x = simulation.world().bodies.q[0](0, 3);
+        if (x * last < 0) crossings.push_back(simulation.time() - simulation.dt() * x / (x - last));
+        last = x;
+        EXPECT_LT(joint_residual_max(simulation.world()), 1e-9);
+    }
+    ASSERT_GE(crossings.size(), 3u);
+    const double period = 2.0 * EIGEN_PI * std::sqrt(2.0 * L / (3.0 * 9.81)) * (1.0 + tilt * tilt / 16.0);
+    EXPECT_NEAR(crossings[2] - crossings[0], period, 0.005 * period);
+}
+
+TEST(AffinePhysics, JointsBetweenMovingBodiesAreExact) {
+    Simulation simulation(builtin("pendulum", {{"links", 4.0}}));
+    for (int k = 0; k < 60; ++k) {
+        const StepReport report = simulation.step();
+        EXPECT_TRUE(report.converged);
+        EXPECT_LT(report.joint_residual, 1e-10);
+    }
+}
+
+}  // namespace
+}  // namespace tenon
