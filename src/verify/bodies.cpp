@@ -135,14 +135,29 @@ std::vector<Box3> Placement::boxes() const {
 }
 
 bool surfaces_intersect(const Placed& a, const Placed& b, int& cell_a, int& cell_b) {
-    return visit_overlaps(
+    const auto gather = [](const Placed& placed, const Node& leaf) {
+        LeafCells<Corners> cells;
+        cells.count = leaf.count;
+        for (int k = 0; k < leaf.count; ++k) {
+            cells.cell[k] = placed.corners(placed.surface->tree.order()[leaf.first + k]);
+            for (const Vec3& corner : cells.cell[k]) cells.box[k].add(corner);
+        }
+        return cells;
+    };
+    return visit_leaves(
         a.surface->tree, b.surface->tree, [&](int node) { return a.node_box(node); },
         [&](int node) { return b.node_box(node); },
-        [&](int i, int j) {
-            if (!cells_intersect(a.corners(i), b.corners(j))) return false;
-            cell_a = i;
-            cell_b = j;
-            return true;
+        [&](const Node& na, const Node& nb) {
+            const auto first = gather(a, na), second = gather(b, nb);
+            for (int i = 0; i < first.count; ++i)
+                for (int j = 0; j < second.count; ++j) {
+                    if (!first.box[i].overlaps(second.box[j])) continue;
+                    if (!cells_intersect(first.cell[i], second.cell[j])) continue;
+                    cell_a = a.surface->tree.order()[na.first + i];
+                    cell_b = b.surface->tree.order()[nb.first + j];
+                    return true;
+                }
+            return false;
         });
 }
 

@@ -8,7 +8,6 @@
 namespace tenon::verify {
 namespace {
 
-constexpr int leaf_size = 4;
 constexpr double rounding =
     1e-14;  // of a transformed coordinate, relative to the largest involved, with room
 

@@ -68,10 +68,10 @@ struct Placed {
 // Boxes of the tree's nodes for vertices that moved on their own.
 std::vector<Box3> elastic_node_boxes(const Surface& surface, const std::vector<Vec3>& x);
 
-// Calls visit(cell_a, cell_b) for cells in leaves whose boxes overlap, until it returns true; says whether it did.
-// The boxes are given by functions of the node.
+// Calls visit(leaf_a, leaf_b) for leaves whose boxes overlap, until it returns true; says whether it did. The
+// boxes are given by functions of the node.
 template <class BoxA, class BoxB, class Visit>
-bool visit_overlaps(const Tree& a, const Tree& b, const BoxA& box_a, const BoxB& box_b, const Visit& visit) {
+bool visit_leaves(const Tree& a, const Tree& b, const BoxA& box_a, const BoxB& box_b, const Visit& visit) {
     if (a.empty() || b.empty()) return false;
     struct Pair {
         int a, b;
@@ -84,10 +84,9 @@ bool visit_overlaps(const Tree& a, const Tree& b, const BoxA& box_a, const BoxB&
         if (!first.overlaps(second)) continue;
         const Node &na = a.nodes()[pair.a], &nb = b.nodes()[pair.b];
         if (na.count > 0 && nb.count > 0) {
-            for (int i = 0; i < na.count; ++i)
-                for (int j = 0; j < nb.count; ++j)
-                    if (visit(a.order()[na.first + i], b.order()[nb.first + j])) return true;
-        } else if (nb.count > 0 || (na.count == 0 && first.diagonal() >= second.diagonal())) {
+            if (visit(na, nb)) return true;
+        } else if (nb.count > 0 || (na.count == 0 && (first.hi - first.lo).squaredNorm() >=
+                                                         (second.hi - second.lo).squaredNorm())) {
             stack.push_back({na.first + 1, pair.b});
             stack.push_back({na.first, pair.b});
         } else {
@@ -97,6 +96,15 @@ bool visit_overlaps(const Tree& a, const Tree& b, const BoxA& box_a, const BoxB&
     }
     return false;
 }
+
+// The cells of a leaf with their corners, worked out once for all partners.
+inline constexpr int leaf_size = 4;
+template <class Cell>
+struct LeafCells {
+    std::array<Cell, leaf_size> cell;
+    std::array<Box3, leaf_size> box;
+    int count = 0;
+};
 
 // All pairs a < b of overlapping boxes, sorted. Empty boxes overlap nothing.
 std::vector<std::array<int, 2>> overlapping_pairs(const std::vector<Box3>& boxes);

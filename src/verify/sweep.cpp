@@ -10,6 +10,10 @@ constexpr double shortest_part = 1e-12;  // of the motion: what cannot be separa
 constexpr double touching = 1e-13;       // relative to the cells' coordinates
 constexpr std::size_t small_surface = 40;
 
+struct MovingCell {
+    Corners start, end;
+};
+
 struct Interval {
     double lo = 1e300, hi = -1e300;
 };
@@ -203,19 +207,34 @@ SweepHit sweep(const Placed& a0, const Placed& a1, const Placed& b0, const Place
             return box;
         };
     };
+    const auto gather = [&](const Placed& start, const Placed& end, const Node& leaf) {
+        LeafCells<MovingCell> cells;
+        cells.count = leaf.count;
+        for (int k = 0; k < leaf.count; ++k) {
+            const int cell = start.surface->tree.order()[leaf.first + k];
+            cells.cell[k] = {start.corners(cell), end.corners(cell)};
+            shift(cells.cell[k].end, travel);
+            for (const Vec3& corner : cells.cell[k].start) cells.box[k].add(corner);
+            for (const Vec3& corner : cells.cell[k].end) cells.box[k].add(corner);
+        }
+        return cells;
+    };
     SweepHit result;
-    visit_overlaps(a0.surface->tree, b0.surface->tree, swept(a0, a1), swept(b0, b1), [&](int i, int j) {
-        const Corners start_a = a0.corners(i), start_b = b0.corners(j);
-        Corners end_a = a1.corners(i), end_b = b1.corners(j);
-        shift(end_a, travel);
-        shift(end_b, travel);
-        const SweepHit found = sweep_cells(start_a, end_a, start_b, end_b);
-        if (!found.hit) return false;
-        result = found;
-        result.cell_a = i;
-        result.cell_b = j;
-        return true;
-    });
+    visit_leaves(a0.surface->tree, b0.surface->tree, swept(a0, a1), swept(b0, b1),
+                 [&](const Node& na, const Node& nb) {
+                     const auto first = gather(a0, a1, na), second = gather(b0, b1, nb);
+                     for (int i = 0; i < first.count; ++i)
+                         for (int j = 0; j < second.count; ++j) {
+                             if (!first.box[i].overlaps(second.box[j])) continue;
+                             const MovingCell &ca = first.cell[i], &cb = second.cell[j];
+                             result = sweep_cells(ca.start, ca.end, cb.start, cb.end);
+                             if (!result.hit) continue;
+                             result.cell_a = a0.surface->tree.order()[na.first + i];
+                             result.cell_b = b0.surface->tree.order()[nb.first + j];
+                             return true;
+                         }
+                     return false;
+                 });
     return result;
 }
 
