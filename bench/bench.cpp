@@ -55,6 +55,7 @@ const std::vector<Bench>& all_benches() {
         impulse_bench(),
         io_bench(),
         solve_bench(),
+        volume_bench(),
     };
     return benches;
 }

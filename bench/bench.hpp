@@ -50,5 +50,6 @@ double seconds_of(const std::function<void()>& work);
 Bench impulse_bench();
 Bench io_bench();
 Bench solve_bench();
+Bench volume_bench();
 
 }  // namespace tenon::bench

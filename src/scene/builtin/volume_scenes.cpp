@@ -165,6 +165,26 @@ Scene detailed_pair(const Params& params) {
     return scene;
 }
 
+// Three soft bodies with long arms fall into a heap, touching each other and themselves.
+Scene octopuses(const Params& params) {
+    Scene scene = volume_scene(params.number("seconds"), 0.01);
+    scene.materials.push_back(soft_material("octopus", 3e4, 0.4));
+    scene.materials[0].friction = 0.4;
+    add_floor(scene, 4);
+    const GeometrySpec shape = shape_spec("spiky", {{"radius", 0.12},
+                                                    {"spike_length", 0.28},
+                                                    {"spike_radius", 0.07},
+                                                    {"spikes", 8.0},
+                                                    {"detail", params.number("detail")}});
+    for (int i = 0; i < params.integer("count"); ++i)
+        scene.elastic.push_back(
+            soft_body(scene, fmt::format("octopus-{}", i), shape, 1, params.number("cell_size"),
+                      {0.1 * (i % 3 - 1), 0.45 + 0.5 * i, 0.08 * (i % 2)}, turn(50.0 * i, Vec3(1, 1, 0.3))));
+    scene.method_params["pixel"] = 0.02;
+    scene.method_params["self_contact"] = true;
+    return scene;
+}
+
 // Soft organs that overlap at the start, as in data from scans, and a tool that grasps one of them.
 Scene organs(const Params& params) {
     Scene scene = volume_scene(params.number("seconds"), 0.01);
@@ -259,6 +279,17 @@ std::vector<BuiltinScene> volume_scenes() {
           kSeconds(1)},
          {{"detail", 131.0}},
          detailed_pair},
+        {"octopuses",
+         "volume",
+         "soft bodies with long arms in a heap, touching each other and themselves",
+         "Volume Contact Constraints, Fig. 2a",
+         "arms slide over and under each other without passing through",
+         {{"count", 2.0, "how many", 1.0, 50.0},
+          {"detail", 10.0, "pieces along each edge of an icosahedron: 20 detail^2 triangles", 2.0, 300.0},
+          kCell(0.1),
+          kSeconds(0.8)},
+         {{"count", 3.0}, {"detail", 28.0}, {"cell_size", 0.05}, {"seconds", 3.0}},
+         octopuses},
         {"organs",
          "volume",
          "soft organs that overlap at the start, and a tool that grasps one",
