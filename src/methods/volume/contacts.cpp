@@ -91,12 +91,22 @@ void ContactFinder::place(const World& world, const Motion& motion) {
     parallel_for(world.elastic.size(), 1, [&](std::size_t e) {
         Mesh& mesh = elastic_mesh_[e];
         pose_elastic(world.elastic[e], motion.vertices[e], mesh);
-        elastic_tree_[e] = geometry::SurfaceTree(mesh, elastic_edges_[e]);
         Solid& solid = solids_[bodies + e];
         solid.surface = &elastic_tree_[e];
         solid.gradient_per_vertex = true;
         solid.box = box_of(mesh, solid.q);
         boxes_[bodies + e] = solid.box;
+    });
+}
+
+// Deformed surfaces need a new tree, but only where something may touch them.
+void ContactFinder::prepare_touching(const World& world) {
+    std::vector<char> needed(world.elastic.size(), 0);
+    for (const auto& [a, b] : pairs_)
+        for (int body : {a, b})
+            if (body >= world.bodies.size()) needed[body - world.bodies.size()] = 1;
+    parallel_for(needed.size(), 1, [&](std::size_t e) {
+        if (needed[e]) elastic_tree_[e] = geometry::SurfaceTree(elastic_mesh_[e], elastic_edges_[e]);
     });
 }
 
@@ -108,6 +118,7 @@ void ContactFinder::find(const World& world, const Motion& motion, std::vector<V
     if (settings_.self_contact)
         for (int e = 0; e < static_cast<int>(world.elastic.size()); ++e)
             pairs_.push_back({world.bodies.size() + e, world.bodies.size() + e});
+    prepare_touching(world);
     std::vector<std::vector<CellVolume>> cells(pairs_.size());
     std::vector<IntersectionStats> stats(pairs_.size());
     parallel_for(pairs_.size(), 1, [&](std::size_t i) {

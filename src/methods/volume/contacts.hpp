@@ -54,6 +54,7 @@ class ContactFinder {
 
     void prepare_shapes(const World& world);
     void place(const World& world, const Motion& motion);
+    void prepare_touching(const World& world);
     void add_contacts(const World& world, int a, int b, std::vector<CellVolume>& cells,
                       std::vector<VolumeContact>& contacts) const;
 
