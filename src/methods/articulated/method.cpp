@@ -334,19 +334,26 @@ SolveReport ArticulatedMethod::solve_component(Component& component, const std::
         return sum;
     };
     FieldReport state;
-    state.energy = known_energy(field_, bodies);
-    double energy = potential(state);
-    bool closed = component.residual(field_) < options_.joint_tolerance;
-
-    const bool component_has_contacts = !touched.empty() || component.has_contacts();
+    double energy = 0.0;
+    bool closed = false, from_start = true;
     std::vector<Mat34> saved_x,
         saved_dq;  // corrections leave the straight path: nonlinear components start over
-    predict(field_, bodies);
+    const bool component_has_contacts = !touched.empty() || component.has_contacts();
     for (int iteration = 1;; ++iteration) {
+        if (from_start) {  // at first, and whenever a contact, motor or limit has changed sides
+            if (iteration > 1) {
+                for (int body : bodies) field_.x[body] = last_q[body];
+                refresh(field_, bodies);
+            }
+            state.energy = known_energy(field_, bodies);
+            energy = potential(state);
+            closed = component.residual(field_) < options_.joint_tolerance;
+            predict(field_, bodies);
+        }
         contacts_->make_dense(field_, touched);
         component.solve(field_);
         ++report.solves;
-        if (iteration == 1)  // the step to judge, and to shorten, is the one from the last state
+        if (from_start)  // the step to judge, and to shorten, is the one from the last state
             parallel_for(bodies.size(), kGrain, [&](std::size_t i) {
                 const int body = bodies[i];
                 field_.dq[body] += field_.x[body] - last_q[body];
@@ -390,7 +397,7 @@ SolveReport ArticulatedMethod::solve_component(Component& component, const std::
         energy = trial_energy;
         bool sides_changed = component.update_bounds(field_);
         for (int body : touched) sides_changed |= contacts_->update(field_, body, h);
-        if (sides_changed) energy = potential(state);
+        from_start = sides_changed;
         closed = component.residual(field_) < options_.joint_tolerance;
         if (sides_changed && closed && component_has_contacts && iteration >= options_.contact.max_iterations)
             break;
@@ -434,8 +441,12 @@ void ArticulatedMethod::commit(World& world, double h, bool with_history) {
 
 void ArticulatedMethod::write_joints(World& world) {
     for (const Component* component : current_) component->write_forces(field_, world);
+    // bend and twist of plain ball joints are for looking at: with this many, nobody does
+    const bool many = world.joints.size() > 20000;
     parallel_for(world.joints.size(), kGrain, [&](std::size_t j) {
         Joint& joint = world.joints[j];
+        if (many && joint.spec.type == JointType::ball && joint.spec.drives.empty() && !joint.spec.bend)
+            return;
         const int count =
             joint.spec.type == JointType::distance ? 1 : joint_coordinate_count(joint.spec.type);
         for (int k = 0; k < count; ++k) {

@@ -1,0 +1,206 @@
+// The articulated method: time per link of long chains, the heavy chain and the net beside peers, and the table of the
+// rolling cylinder.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/articulated_peers.hpp"
+#include "bench/bench.hpp"
+#include "math/parallel.hpp"
+#include "methods/articulated/reference.hpp"
+#include "tenon/builtin.hpp"
+#include "tenon/simulation.hpp"
+
+namespace tenon::bench {
+namespace {
+
+using Values = std::map<std::string, ParamValue>;
+
+Simulation simulation_of(const std::string& name, const Values& values) {
+    return Simulation(make_builtin(*find_builtin(name), values));
+}
+
+struct Measured {
+    double ms = 0, residual = 0, strain = 0, solves = 0;
+    bool finite = true;
+    std::string solver;
+};
+
+Measured measure(Simulation& simulation, int steps, int warm_up) {
+    for (int i = 0; i < warm_up; ++i) simulation.step();
+    Measured m;
+    std::vector<double> times;
+    for (int i = 0; i < steps; ++i) {
+        StepReport report;
+        times.push_back(1e3 * seconds_of([&] { report = simulation.step(); }));
+        m.residual = std::max(m.residual, report.joint_residual);
+        m.solver = report.solver;
+        for (const auto& [name, value] : report.figures) {
+            if (name == "strain") m.strain = std::max(m.strain, value);
+            if (name == "solves") m.solves += value / steps;
+        }
+    }
+    m.ms = median(times);
+    return m;
+}
+
+Row row_of(const std::string& name, const std::string& engine, double size) {
+    Row row;
+    row.set("bench", "articulated").set("case", name).set("engine", engine).set("method", "articulated");
+    row.set("size", size).set("threads", static_cast<double>(thread_count()));
+    return row;
+}
+
+void chain_times(const Options& options) {
+    std::vector<double> sizes = {1e4, 1e5};
+    if (!options.quick) sizes.push_back(1076748);
+    for (double links : sizes) {
+        Simulation simulation =
+            simulation_of("heavy-chain", {{"links", links}, {"end_mass_ratio", 0.0}, {"young", 1e8}});
+        const Measured m = measure(simulation, options.quick ? 3 : 10, 2);
+        options.print(row_of("ball-chain", "tenon", links)
+                          .set("ms_per_step", m.ms)
+                          .set("ns_per_link", 1e6 * m.ms / links)
+                          .set("solves_per_step", m.solves)
+                          .set("joint_residual_max", m.residual));
+    }
+    for (int links : {1000, 10000}) {
+        if (links > 1000 && options.quick) continue;
+        for (const PeerRun& peer : peer_multibody_chain(links, 0.01, 5))
+            options.print(row_of("ball-chain", peer.engine, links)
+                              .set("setting", peer.setting)
+                              .set("ms_per_step", peer.ms_per_step)
+                              .set("ns_per_link", 1e6 * peer.ms_per_step / links)
+                              .set("finite", peer.finite ? 1.0 : 0.0));
+    }
+}
+
+void heavy_chains(const Options& options) {
+    for (double dt : {1e-2, 1e-3})
+        for (const char* start : {"horizontal", "folded"}) {
+            const double seconds = options.quick ? 0.5 : 5.0;
+            const int steps = static_cast<int>(std::lround(seconds / dt));
+            Simulation simulation = simulation_of("heavy-chain", {{"start", std::string(start)}, {"dt", dt}});
+            const Measured m = measure(simulation, steps, 0);
+            options.print(row_of(fmt::format("heavy-chain {} h={}", start, dt), "tenon", 100)
+                              .set("ms_per_step", m.ms)
+                              .set("solves_per_step", m.solves)
+                              .set("strain_max", m.strain)
+                              .set("joint_residual_max", m.residual));
+            if (std::string(start) == "folded") continue;
+            for (const PeerRun& peer : peer_chains(100, 1000, dt, steps))
+                options.print(row_of(fmt::format("heavy-chain {} h={}", start, dt), peer.engine, 100)
+                                  .set("setting", peer.setting)
+                                  .set("ms_per_step", peer.ms_per_step)
+                                  .set("joint_residual_max", peer.gap)
+                                  .set("survives", peer.finite && peer.gap < 0.1 ? 1.0 : 0.0));
+        }
+}
+
+void nets(const Options& options) {
+    struct Case {
+        double n, dt;
+    };
+    std::vector<Case> cases = {{10, 1.0 / 30}, {20, 0.01}};
+    if (!options.quick) cases.push_back({50, 0.01}), cases.push_back({100, 0.01});
+    for (const Case& c : cases) {
+        const int steps = options.quick ? 10 : c.n > 30 ? 20 : 100;
+        for (const char* collider : {"none", "cylinder"}) {
+            if (c.n > 30 && std::string(collider) == "cylinder") continue;
+            Simulation simulation =
+                simulation_of("joint-net", {{"n", c.n}, {"dt", c.dt}, {"collider", std::string(collider)}});
+            const Measured m = measure(simulation, steps, 2);
+            options.print(row_of(fmt::format("joint-net {}", collider), "tenon", c.n)
+                              .set("ms_per_step", m.ms)
+                              .set("solver", m.solver)
+                              .set("solves_per_step", m.solves)
+                              .set("joint_residual_max", m.residual));
+        }
+        for (const PeerRun& peer : peer_nets(static_cast<int>(c.n), c.dt, steps, 30))
+            options.print(row_of("joint-net none", peer.engine, c.n)
+                              .set("setting", peer.setting)
+                              .set("ms_per_step", peer.ms_per_step)
+                              .set("joint_residual_max", peer.gap));
+    }
+}
+
+// Fig. 2: one rolling body, 10,000 steps of 10 ms. Steady rolling needs no force, so the references fly freely.
+void rolling_cylinder(const Options& options) {
+    const int steps = options.quick ? 1000 : 10000;
+    const double h = 0.01, radius = 0.5, speed = 2.0, mass = 1000 * M_PI * radius * radius,
+                 spin = speed / radius;
+    const Vec3 moments(0.25 * mass * radius * radius, 0.25 * mass * radius * radius, mass / 12);
+    const Vec3 inertia(moments.y() + moments.z(), moments.z() + moments.x(), moments.x() + moments.y());
+    const auto print = [&](const std::string& method, double seconds, double spin_left) {
+        Row row = row_of("rolling-cylinder", "tenon", steps);
+        row.set("variant", method)
+            .set("ms_total", 1e3 * seconds)
+            .set("ms_per_step", 1e3 * seconds / steps)
+            .set("spin_kept", spin_left / spin);
+        options.print(row);
+    };
+    using articulated::RigidReference;
+    const auto rigid = [&](const std::string& name, void (*step)(RigidReference&, const Vec3&, double)) {
+        RigidReference body;
+        body.mass = mass;
+        body.inertia = inertia;
+        body.velocity = Vec3(speed, 0, 0);
+        body.spin = Vec3(0, 0, spin);
+        const double seconds = seconds_of([&] {
+            for (int i = 0; i < steps; ++i) step(body, Vec3::Zero(), h);
+        });
+        print(name, seconds, body.spin.z());
+    };
+    rigid("rigid, explicit", articulated::step_explicit);
+    rigid("rigid, implicit", articulated::step_implicit);
+    rigid("rigid, Runge-Kutta 4", articulated::step_runge_kutta);
+    articulated::AffineReference affine;
+    affine.mass = mass;
+    affine.moments = moments;
+    affine.stiffness = 1e9 * mass / 1000;
+    affine.q.leftCols<3>().setIdentity();
+    for (int k = 0; k < 3; ++k) affine.rate.col(k) = Vec3(0, 0, spin).cross(Vec3(Vec3::Unit(k)));
+    const double seconds = seconds_of([&] {
+        for (int i = 0; i < steps; ++i) articulated::step_affine(affine, Vec3::Zero(), h);
+    });
+    const Mat3 W = affine.rate.leftCols<3>() * affine.q.leftCols<3>().inverse();
+    print("affine, plain Newton", seconds, 0.5 * (W(1, 0) - W(0, 1)));
+    for (const char* integrator : {"euler", "bdf2"})
+        for (const char* rotation : {"polar", "normalised"}) {
+            Scene scene = make_builtin(*find_builtin("rolling-cylinder"), {});
+            scene.method_params["integrator"] = std::string(integrator);
+            scene.method_params["rotation"] = std::string(rotation);
+            scene.bodies.erase(scene.bodies.begin());  // the ground: rolling free, like the references
+            scene.gravity.setZero();
+            Simulation simulation(scene);
+            const double time = seconds_of([&] {
+                for (int i = 0; i < steps; ++i) simulation.step();
+            });
+            const Mat34 &q = simulation.world().bodies.q[0], &v = simulation.world().bodies.rate[0];
+            const Mat3 S = v.leftCols<3>() * q.leftCols<3>().inverse();
+            print(fmt::format("co-rotated, {}, {}", rotation, integrator), time, -0.5 * (S(1, 0) - S(0, 1)));
+        }
+}
+
+void run(const Options& options) {
+    set_threads(1);
+#ifndef TENON_HAVE_BULLET
+    options.note("Bullet is not installed: no rows of it");
+#endif
+#ifndef TENON_HAVE_MUJOCO
+    options.note("MuJoCo is not installed: no rows of it");
+#endif
+    if (options.wants("ball-chain")) chain_times(options);
+    if (options.wants("heavy-chain")) heavy_chains(options);
+    if (options.wants("joint-net")) nets(options);
+    if (options.wants("rolling-cylinder")) rolling_cylinder(options);
+}
+
+}  // namespace
+
+Bench articulated_bench() {
+    return {"articulated",
+            "chains, heavy chains and nets beside Bullet and MuJoCo; the rolling cylinder's table", run};
+}
+
+}  // namespace tenon::bench

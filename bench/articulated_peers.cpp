@@ -1,0 +1,252 @@
+#include "bench/articulated_peers.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#ifdef TENON_HAVE_BULLET
+#include <BulletDynamics/Featherstone/btMultiBody.h>
+#include <BulletDynamics/Featherstone/btMultiBodyConstraintSolver.h>
+#include <BulletDynamics/Featherstone/btMultiBodyDynamicsWorld.h>
+#include <btBulletDynamicsCommon.h>
+#endif
+#ifdef TENON_HAVE_MUJOCO
+#include <mujoco/mujoco.h>
+#endif
+
+namespace tenon::bench {
+namespace {
+
+constexpr double link_length = 0.1, link_width = 0.02, link_mass = 1000.0 * 0.1 * 0.02 * 0.02;
+
+double now_ms() {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+#ifdef TENON_HAVE_BULLET
+struct BulletWorld {
+    btDefaultCollisionConfiguration configuration;
+    btCollisionDispatcher dispatcher{&configuration};
+    btDbvtBroadphase broadphase;
+    btSequentialImpulseConstraintSolver solver;
+    btDiscreteDynamicsWorld world{&dispatcher, &broadphase, &solver, &configuration};
+    std::vector<std::unique_ptr<btCollisionShape>> shapes;
+    std::vector<std::unique_ptr<btRigidBody>> bodies;
+    std::vector<std::unique_ptr<btPoint2PointConstraint>> joints;
+
+    explicit BulletWorld(int iterations) {
+        world.setGravity(btVector3(0, btScalar(-9.81), 0));
+        world.getSolverInfo().m_numIterations = iterations;
+    }
+    ~BulletWorld() {
+        for (auto& joint : joints) world.removeConstraint(joint.get());
+        for (auto& body : bodies) world.removeRigidBody(body.get());
+    }
+    btRigidBody* add(const btVector3& half, btScalar mass, const btTransform& at) {
+        shapes.push_back(std::make_unique<btBoxShape>(half));
+        btVector3 inertia(0, 0, 0);
+        shapes.back()->calculateLocalInertia(mass, inertia);
+        btRigidBody::btRigidBodyConstructionInfo info(mass, nullptr, shapes.back().get(), inertia);
+        info.m_startWorldTransform = at;
+        bodies.push_back(std::make_unique<btRigidBody>(info));
+        bodies.back()->setActivationState(DISABLE_DEACTIVATION);
+        world.addRigidBody(bodies.back().get(), 0, 0);  // nothing collides
+        return bodies.back().get();
+    }
+    void join(btRigidBody* a, btRigidBody* b, const btVector3& at) {
+        const btVector3 in_a = a->getWorldTransform().inverse() * at;
+        if (b)
+            joints.push_back(std::make_unique<btPoint2PointConstraint>(
+                *a, *b, in_a, b->getWorldTransform().inverse() * at));
+        else
+            joints.push_back(std::make_unique<btPoint2PointConstraint>(*a, in_a));
+        world.addConstraint(joints.back().get(), true);
+    }
+    double gap() {
+        double worst = 0;
+        for (auto& joint : joints) {
+            const btVector3 a = joint->getRigidBodyA().getWorldTransform() * joint->getPivotInA();
+            const btVector3 b = joint->getRigidBodyB().getWorldTransform() * joint->getPivotInB();
+            const double d = (a - b).length();
+            if (!std::isfinite(d)) return d;
+            worst = std::max(worst, d);
+        }
+        return worst;
+    }
+    PeerRun run(double dt, int steps, const std::string& setting) {
+        PeerRun result{"bullet", setting};
+        const double start = now_ms();
+        int done = 0;
+        for (; done < steps && result.finite; ++done) {
+            world.stepSimulation(static_cast<btScalar>(dt), 0);
+            const double open = gap();
+            result.finite = std::isfinite(open) && open < 1e3;
+            result.gap = std::max(result.gap, open);
+        }
+        result.ms_per_step = (now_ms() - start) / std::max(1, done);
+        return result;
+    }
+};
+
+btTransform placed(double x, double y, double z, bool along_z = false) {
+    btTransform at;
+    at.setIdentity();
+    if (along_z) at.setRotation(btQuaternion(btVector3(0, 1, 0), btScalar(M_PI / 2)));
+    at.setOrigin(btVector3(btScalar(x), btScalar(y), btScalar(z)));
+    return at;
+}
+#endif
+
+#ifdef TENON_HAVE_MUJOCO
+std::string tree_chain(int links, double end_mass, double dt, const char* integrator) {
+    std::string xml = fmt::format(
+        "<mujoco><size nconmax='10' njmax='10'/><option timestep='{}' integrator='{}' gravity='0 -9.81 "
+        "0'><flag contact='disable'/></option><worldbody>",
+        dt, integrator);
+    std::string close;
+    for (int i = 0; i < links; ++i) {
+        xml += fmt::format(
+            "<body pos='{} 0 0'><joint type='ball'/><geom type='box' size='{} {} {}' pos='{} 0 0' "
+            "mass='{}'/>",
+            i == 0 ? 0.0 : link_length, link_length / 2, link_width / 2, link_width / 2, link_length / 2,
+            link_mass);
+        close += "</body>";
+    }
+    const double half = 0.5 * std::cbrt(end_mass / 7850.0);
+    xml += fmt::format(
+        "<body pos='{} 0 0'><joint type='ball'/><geom type='box' size='{} {} {}' pos='{} 0 0' "
+        "mass='{}'/></body>",
+        link_length, half, half, half, half, end_mass);
+    return xml + close + "</worldbody></mujoco>";
+}
+
+PeerRun run_mujoco(const std::string& xml, double dt, int steps, const std::string& setting) {
+    (void)dt;
+    PeerRun result{"mujoco", setting};
+    const auto file = std::filesystem::temp_directory_path() / "tenon_bench_chain.xml";
+    std::ofstream(file) << xml;
+    char error[500] = "";
+    mjModel* model = mj_loadXML(file.c_str(), nullptr, error, sizeof(error));
+    std::filesystem::remove(file);
+    if (!model) {
+        result.finite = false;
+        result.setting += std::string(" (does not load: ") + error + ")";
+        return result;
+    }
+    mjData* data = mj_makeData(model);
+    const double start = now_ms();
+    int done = 0;
+    for (; done < steps && result.finite; ++done) {
+        mj_step(model, data);
+        for (int i = 0; i < model->nv && result.finite; ++i)
+            result.finite = std::isfinite(data->qvel[i]) && std::abs(data->qvel[i]) < 1e5;
+        result.finite = result.finite && data->warning[mjWARN_BADQACC].number == 0 &&
+                        data->warning[mjWARN_BADQPOS].number == 0;
+    }
+    result.ms_per_step = (now_ms() - start) / std::max(1, done);
+    mj_deleteData(data);
+    mj_deleteModel(model);
+    return result;
+}
+#endif
+
+}  // namespace
+
+std::vector<PeerRun> peer_chains([[maybe_unused]] int links, [[maybe_unused]] double end_mass_ratio,
+                                 [[maybe_unused]] double dt, [[maybe_unused]] int steps) {
+    std::vector<PeerRun> runs;
+#ifdef TENON_HAVE_BULLET
+    for (int iterations : {30, 300}) {
+        BulletWorld bullet(iterations);
+        btRigidBody* before = nullptr;
+        const btVector3 half(btScalar(link_length / 2), btScalar(link_width / 2), btScalar(link_width / 2));
+        for (int i = 0; i < links; ++i) {
+            btRigidBody* body = bullet.add(half, btScalar(link_mass), placed((i + 0.5) * link_length, 0, 0));
+            bullet.join(body, before, btVector3(btScalar(i * link_length), 0, 0));
+            before = body;
+        }
+        const double side = std::cbrt(end_mass_ratio * link_mass / 7850.0);
+        btRigidBody* end =
+            bullet.add(btVector3(btScalar(side / 2), btScalar(side / 2), btScalar(side / 2)),
+                       btScalar(end_mass_ratio * link_mass), placed(links * link_length + side / 2, 0, 0));
+        bullet.join(end, before, btVector3(btScalar(links * link_length), 0, 0));
+        runs.push_back(bullet.run(dt, steps, fmt::format("point-to-point, {} iterations", iterations)));
+    }
+#endif
+#ifdef TENON_HAVE_MUJOCO
+    for (const char* integrator : {"Euler", "implicit", "RK4"})
+        runs.push_back(run_mujoco(tree_chain(links, end_mass_ratio * link_mass, dt, integrator), dt, steps,
+                                  std::string("tree, ") + integrator));
+#endif
+    return runs;
+}
+
+std::vector<PeerRun> peer_nets([[maybe_unused]] int n, [[maybe_unused]] double dt, [[maybe_unused]] int steps,
+                               [[maybe_unused]] int iterations) {
+    std::vector<PeerRun> runs;
+#ifdef TENON_HAVE_BULLET
+    BulletWorld bullet(iterations);
+    const double s = 0.2, t = 0.02, node_half = 0.015;
+    std::vector<btRigidBody*> nodes;
+    const btScalar node_mass = btScalar(1000 * 8 * node_half * node_half * node_half),
+                   rod_mass = btScalar(1000 * s * t * t);
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i)
+            nodes.push_back(
+                bullet.add(btVector3(btScalar(node_half), btScalar(node_half), btScalar(node_half)),
+                           node_mass, placed(i * s, 0, j * s)));
+    const btVector3 half(btScalar(s / 2), btScalar(t / 2), btScalar(t / 2));
+    const auto link = [&](int a, int b, double x, double z, bool along_z) {
+        btRigidBody* rod = bullet.add(half, rod_mass, placed(x, 0, z, along_z));
+        bullet.join(rod, nodes[a], nodes[a]->getWorldTransform().getOrigin());
+        bullet.join(rod, nodes[b], nodes[b]->getWorldTransform().getOrigin());
+    };
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i) {
+            if (i + 1 < n) link(j * n + i, j * n + i + 1, (i + 0.5) * s, j * s, false);
+            if (j + 1 < n) link(j * n + i, (j + 1) * n + i, i * s, (j + 0.5) * s, true);
+        }
+    for (int i = 0; i < n; ++i) bullet.join(nodes[i], nullptr, nodes[i]->getWorldTransform().getOrigin());
+    runs.push_back(bullet.run(dt, steps, fmt::format("point-to-point, {} iterations", iterations)));
+#endif
+    return runs;
+}
+
+std::vector<PeerRun> peer_multibody_chain([[maybe_unused]] int links, [[maybe_unused]] double dt,
+                                          [[maybe_unused]] int steps) {
+    std::vector<PeerRun> runs;
+#ifdef TENON_HAVE_BULLET
+    btDefaultCollisionConfiguration configuration;
+    btCollisionDispatcher dispatcher(&configuration);
+    btDbvtBroadphase broadphase;
+    btMultiBodyConstraintSolver solver;
+    btMultiBodyDynamicsWorld world(&dispatcher, &broadphase, &solver, &configuration);
+    world.setGravity(btVector3(0, btScalar(-9.81), 0));
+    const btScalar mass = btScalar(link_mass);
+    const btVector3 inertia(btScalar(link_mass / 12 * 2 * link_width * link_width),
+                            btScalar(link_mass / 12 * (0.01 + 4e-4)),
+                            btScalar(link_mass / 12 * (0.01 + 4e-4)));
+    btMultiBody chain(links, mass, inertia, true, false);
+    const btVector3 first(btScalar(link_length / 2), 0, 0);
+    for (int i = 0; i < links; ++i)
+        chain.setupSpherical(i, mass, inertia, i - 1, btQuaternion(0, 0, 0, 1), first, first, true);
+    chain.finalizeMultiDof();
+    world.addMultiBody(&chain);
+    PeerRun result{"bullet", "multibody"};
+    const double start = now_ms();
+    for (int k = 0; k < steps; ++k) world.stepSimulation(static_cast<btScalar>(dt), 0);
+    result.ms_per_step = (now_ms() - start) / steps;
+    result.finite = std::isfinite(static_cast<double>(chain.getJointPosMultiDof(links - 1)[0]));
+    world.removeMultiBody(&chain);
+    runs.push_back(result);
+#endif
+    return runs;
+}
+
+}  // namespace tenon::bench

@@ -1,0 +1,102 @@
+#include "methods/articulated/reference.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+
+namespace tenon::articulated {
+namespace {
+
+Quat turned(const Quat& rotation, const Vec3& body_turn) {
+    const double angle = body_turn.norm();
+    if (angle < 1e-300) return rotation;
+    return (rotation * Quat(Eigen::AngleAxisd(angle, body_turn / angle))).normalized();
+}
+
+Vec3 spin_rate(const Vec3& inertia, const Vec3& w) {
+    return (-w.cross(inertia.cwiseProduct(w))).cwiseQuotient(inertia);
+}
+
+}  // namespace
+
+void step_explicit(RigidReference& body, const Vec3& gravity, double h) {
+    body.velocity += h * gravity;
+    body.position += h * body.velocity;
+    body.spin += h * spin_rate(body.inertia, body.spin);
+    body.rotation = turned(body.rotation, h * body.spin);
+}
+
+// I (w - w_n) / h + w x I w = 0
+void step_implicit(RigidReference& body, const Vec3& gravity, double h) {
+    const auto cross = [](const Vec3& v) {
+        Mat3 m;
+        m << 0, -v.z(), v.y(), v.z(), 0, -v.x(), -v.y(), v.x(), 0;
+        return m;
+    };
+    body.velocity += h * gravity;
+    body.position += h * body.velocity;
+    const Mat3 I = body.inertia.asDiagonal();
+    Vec3 w = body.spin;
+    for (int k = 0; k < 10; ++k) {
+        const Vec3 residual = I * (w - body.spin) + h * w.cross(I * w);
+        if (residual.norm() <= 1e-13 * (I * w).norm()) break;
+        const Mat3 J = I + h * (cross(w) * I - cross(I * w));
+        w -= J.inverse() * residual;
+    }
+    body.spin = w;
+    body.rotation = turned(body.rotation, h * w);
+}
+
+void step_runge_kutta(RigidReference& body, const Vec3& gravity, double h) {
+    struct Slope {
+        Vec4 rotation;
+        Vec3 spin;
+    };
+    const auto slope = [&](const Vec4& r, const Vec3& w) {
+        const Quat q(r);
+        return Slope{0.5 * (q * Quat(0, w.x(), w.y(), w.z())).coeffs(), spin_rate(body.inertia, w)};
+    };
+    const Vec4 r = body.rotation.coeffs();
+    const Slope k1 = slope(r, body.spin);
+    const Slope k2 = slope(r + 0.5 * h * k1.rotation, body.spin + 0.5 * h * k1.spin);
+    const Slope k3 = slope(r + 0.5 * h * k2.rotation, body.spin + 0.5 * h * k2.spin);
+    const Slope k4 = slope(r + h * k3.rotation, body.spin + h * k3.spin);
+    body.rotation =
+        Quat(Vec4(r + h / 6 * (k1.rotation + 2 * k2.rotation + 2 * k3.rotation + k4.rotation))).normalized();
+    body.spin += h / 6 * (k1.spin + 2 * k2.spin + 2 * k3.spin + k4.spin);
+    body.position += h * body.velocity + 0.5 * h * h * gravity;
+    body.velocity += h * gravity;
+}
+
+int step_affine(AffineReference& body, const Vec3& gravity, double h) {
+    Mat34 target = body.q + h * body.rate;
+    target.col(3) += h * h * gravity;
+    Mat34 x = body.q;
+    const Vec4 mass(body.moments.x(), body.moments.y(), body.moments.z(), body.mass);
+    int iterations = 0;
+    for (; iterations < 20; ++iterations) {
+        const Mat3 A = x.leftCols<3>();
+        const Mat3 C = A.transpose() * A - Mat3::Identity();
+        Mat34 gradient;
+        for (int k = 0; k < 4; ++k) gradient.col(k) = mass[k] / (h * h) * (x.col(k) - target.col(k));
+        gradient.leftCols<3>() += 4.0 * body.stiffness * A * C;
+        // Hessian: columns of dA -> 4 kappa V (dA C + A (dA^T A + A^T dA)), only the positive part of C kept
+        Mat12 H = Mat12::Zero();
+        for (int c = 0; c < 9; ++c) {
+            Mat3 dA = Mat3::Zero();
+            dA(c % 3, c / 3) = 1.0;
+            const Mat3 dG =
+                4.0 * body.stiffness * (dA * C.cwiseMax(0.0) + A * (dA.transpose() * A + A.transpose() * dA));
+            H.block<9, 1>(0, c) = Eigen::Map<const Eigen::Matrix<double, 9, 1>>(dG.data());
+        }
+        for (int k = 0; k < 4; ++k) H.diagonal().segment<3>(3 * k).array() += mass[k] / (h * h);
+        H = (0.5 * (H + H.transpose())).eval();
+        const Vec12 step = -H.llt().solve(Eigen::Map<const Vec12>(gradient.data()));
+        x += Eigen::Map<const Mat34>(step.data());
+        if (step.cwiseAbs().maxCoeff() < 1e-8) break;
+    }
+    body.rate = (x - body.q) / h;
+    body.q = x;
+    return iterations + 1;
+}
+
+}  // namespace tenon::articulated

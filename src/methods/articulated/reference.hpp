@@ -1,0 +1,32 @@
+// Textbook integrators of one free body, to compare with: rigid bodies by explicit, implicit and Runge-Kutta steps, and
+// plain affine body dynamics with its quartic energy and a dense Newton solve.
+#pragma once
+
+#include "tenon/types.hpp"
+
+namespace tenon::articulated {
+
+struct RigidReference {
+    double mass = 1.0;
+    Vec3 inertia = Vec3::Ones();  // principal moments
+    Vec3 position = Vec3::Zero(), velocity = Vec3::Zero();
+    Quat rotation = Quat::Identity();
+    Vec3 spin = Vec3::Zero();  // body frame
+};
+
+void step_explicit(RigidReference& body, const Vec3& gravity, double h);  // symplectic Euler
+void step_implicit(RigidReference& body, const Vec3& gravity,
+                   double h);  // implicit Euler, Newton on the spin
+void step_runge_kutta(RigidReference& body, const Vec3& gravity, double h);  // fourth order
+
+// min |q - q~|^2_M / (2 h^2) + kappa V |A^T A - I|^2 by Newton's method, 12x12 Cholesky factorisations.
+struct AffineReference {
+    double mass = 1.0;
+    Vec3 moments = Vec3::Ones();  // integral of rho x_k^2
+    double stiffness = 1e9;       // kappa V
+    Mat34 q = Mat34::Zero(), rate = Mat34::Zero();
+};
+
+int step_affine(AffineReference& body, const Vec3& gravity, double h);  // returns Newton iterations
+
+}  // namespace tenon::articulated
