@@ -157,6 +157,7 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
         p.a = a;
         p.b = b;
         p.both_move = field.moving[a] != 0;
+        p.weight = 0.05 * world.bodies.mass[b] * world.gravity.norm();
         p.normal = contact.normal;
         p.friction = world.pair_friction(a, b);
         p.stiffness = p.both_move ? std::min(stiffness(a), stiffness(b)) : stiffness(b);
@@ -246,7 +247,7 @@ bool ContactSet::update_point(ContactPoint& contact, const BodyField& field, dou
     const double push = contact.stiffness * (contact.aim - gap);
     const bool was = contact.active;
     // a contact that only just lets go, or only just touches, is not worth another solve
-    const double noise = 1e-6 * contact.stiffness * (std::abs(contact.aim) + 1e-6);
+    const double noise = contact.weight;
     if (contact.active ? push < -noise : push > noise) contact.active = !contact.active;
     contact.force = contact.active ? std::max(0.0, push) : 0.0;
     const Vec3 moved = s - contact.start;

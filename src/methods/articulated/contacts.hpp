@@ -28,6 +28,7 @@ struct ContactPoint {
     Vec3 xa, xb;         // material points, body frames
     Vec3 normal;         // from a to b
     double stiffness = 0.0, friction = 0.0;
+    double weight = 0.0;    // forces smaller than this share of the body's weight do not change sides
     double aim = 0.0;       // gap that an active contact returns to
     std::uint64_t key = 0;  // of the pair and its features: the same from step to step
     Vec3 start;             // x_b - x_a at the step's start (a at its end pose when it does not move freely)

@@ -57,7 +57,7 @@ std::vector<ParamInfo> parameters() {
         {"max_closer_rows", 96.0, "loops with more closing rows go to the sparse solver", 0, 100000},
         {"contact_stiffness", 1.0, "times the contact stiffness chosen from material and step", 1e-6, 1e6},
         {"slide_speed", 1e-3, "friction is smoothed below this speed", 1e-9, 1, {}, "m/s"},
-        {"contact_iterations", 4.0, "most solves per step spent on contacts that change sides", 1, 100},
+        {"contact_iterations", 5.0, "most solves per step spent on contacts that change sides", 1, 100},
         {"sweep_tolerance", 1e-10, "gauss-seidel: relative residual", 1e-16, 1},
         {"max_sweeps", 200.0, "gauss-seidel: most sweeps per solve", 1, 1e6},
     };

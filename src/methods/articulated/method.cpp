@@ -338,7 +338,9 @@ SolveReport ArticulatedMethod::solve_component(Component& component, const std::
     bool closed = false, from_start = true;
     std::vector<Mat34> saved_x,
         saved_dq;  // corrections leave the straight path: nonlinear components start over
-    const bool component_has_contacts = !touched.empty() || component.has_contacts();
+    // sides may change this often; later solves only close joints and settle strain
+    const bool touches = !touched.empty() || component.has_contacts();
+    const int limit = touches ? options_.contact.max_iterations : options_.max_iterations;
     for (int iteration = 1;; ++iteration) {
         if (from_start) {  // at first, and whenever a contact, motor or limit has changed sides
             if (iteration > 1) {
@@ -395,16 +397,18 @@ SolveReport ArticulatedMethod::solve_component(Component& component, const std::
             throw StepFailure("the solve gave numbers that are not finite", bodies.front());
         const bool energy_still = trial_energy > energy - 1e-4 * std::abs(energy) && iteration > 1;
         energy = trial_energy;
-        bool sides_changed = component.update_bounds(field_);
-        for (int body : touched) sides_changed |= contacts_->update(field_, body, h);
+        bool sides_changed = false;
+        if (iteration < limit) {
+            sides_changed = component.update_bounds(field_);
+            for (int body : touched) sides_changed |= contacts_->update(field_, body, h);
+        }
         from_start = sides_changed;
         closed = component.residual(field_) < options_.joint_tolerance;
-        if (sides_changed && closed && component_has_contacts && iteration >= options_.contact.max_iterations)
-            break;
-        const bool strained = state.strain > options_.strain_tolerance && !energy_still;
-        if (!sides_changed && !strained && closed && iteration >= options_.min_iterations) break;
-        if (iteration >= options_.max_iterations) {
-            report.converged = !sides_changed;
+        const bool strained =
+            state.strain > options_.strain_tolerance && !energy_still && iteration < options_.max_iterations;
+        if (closed && !sides_changed && !strained && iteration >= options_.min_iterations) break;
+        if (iteration >= options_.max_iterations + limit) {
+            report.converged = false;
             break;
         }
     }
