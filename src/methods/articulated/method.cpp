@@ -355,12 +355,16 @@ SolveReport ArticulatedMethod::solve_component(Component& component, const std::
         contacts_->make_dense(field_, touched);
         component.solve(field_);
         ++report.solves;
-        if (from_start)  // the step to judge, and to shorten, is the one from the last state
+        // The step to judge, and to shorten, is the one from the last state. For linear components that is only worked
+        // out when the whole step is refused.
+        const auto from_last = [&] {
             parallel_for(bodies.size(), kGrain, [&](std::size_t i) {
                 const int body = bodies[i];
                 field_.dq[body] += field_.x[body] - last_q[body];
                 field_.x[body] = last_q[body];
             });
+        };
+        if (from_start && !component.linear()) from_last();
         if (!component.linear()) {
             saved_x.clear(), saved_dq.clear();
             for (int body : bodies) saved_x.push_back(field_.x[body]), saved_dq.push_back(field_.dq[body]);
@@ -369,6 +373,12 @@ SolveReport ArticulatedMethod::solve_component(Component& component, const std::
         bool joined = true;
         for (double length = 1.0, moved = 0.0;; length *= 0.5, ++report.halvings) {
             if (component.linear()) {
+                if (from_start &&
+                    moved == 1.0) {  // refused: back to where the solve was made, then to the last state
+                    move(-1.0);
+                    from_last();
+                    moved = 0.0;
+                }
                 move(length - moved);
                 moved = length;
             } else {
@@ -403,7 +413,8 @@ SolveReport ArticulatedMethod::solve_component(Component& component, const std::
             for (int body : touched) sides_changed |= contacts_->update(field_, body, h);
         }
         from_start = sides_changed;
-        closed = component.residual(field_) < options_.joint_tolerance;
+        report.residual = component.residual(field_);
+        closed = report.residual < options_.joint_tolerance;
         const bool strained =
             state.strain > options_.strain_tolerance && !energy_still && iteration < options_.max_iterations;
         if (closed && !sides_changed && !strained && iteration >= options_.min_iterations) break;
@@ -413,7 +424,6 @@ SolveReport ArticulatedMethod::solve_component(Component& component, const std::
         }
     }
     report.strain = state.strain;
-    report.residual = component.residual(field_);
     if (report.residual > 1e3 * options_.joint_tolerance) report.converged = false;
     return report;
 }
