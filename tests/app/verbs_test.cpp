@@ -40,7 +40,7 @@ TEST_F(App, HelpOfEveryVerbShowsAnExample) {
     const Outcome all = tenon("--help", folder);
     EXPECT_EQ(all.code, 0);
     for (const char* verb : {"run", "scenes", "check", "verify", "compare", "plot", "render", "export",
-                             "import", "schema", "bench"}) {
+                             "import", "untangle", "schema", "bench"}) {
         EXPECT_TRUE(has(all.out, std::string("\n  ") + verb + " ")) << verb;
         const Outcome help = tenon(std::string(verb) + " --help", folder);
         EXPECT_EQ(help.code, 0) << verb;
