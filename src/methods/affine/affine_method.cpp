@@ -248,18 +248,19 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         const Island& island = islands[k];
         bool open = false;
         for (const int body : island.bodies) open = open || !finished_[body];
-        if (!open) {
-            results[k].converged = true;
-            return;
-        }
         for (const int body : island.bodies) field_.set_pose(body, q_[body]);
         for (const int pair : island.pairs) {
-            // Friction keeps the normal forces of the step's start.
+            // Friction keeps the normal forces of the step's start. Finished islands only need their contacts back,
+            // for the report.
             field_.evaluate(pair);
             if (round == 0)
                 field_.lag_friction(pair);
             else if (const auto found = friction_.find(key_of(field_.pair(pair))); found != friction_.end())
                 field_.contacts(pair).friction = found->second;
+        }
+        if (!open) {
+            results[k].converged = true;
+            return;
         }
         results[k] = solve_island(island, context, round == 0);
         for (int again = 1; again < settings_.friction_iterations && results[k].converged; ++again) {
@@ -286,10 +287,9 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         if (!result.converged && !result.out_of_slack) converged_ = false;
         more = more || result.out_of_slack;
         for (const int body : islands[k].bodies) finished_[body] = !result.out_of_slack;
-        if (result.out_of_slack)
-            for (const int pair : islands[k].pairs)
-                if (!field_.contacts(pair).friction.empty())
-                    friction_[key_of(field_.pair(pair))] = field_.contacts(pair).friction;
+        for (const int pair : islands[k].pairs)
+            if (!field_.contacts(pair).friction.empty())
+                friction_[key_of(field_.pair(pair))] = field_.contacts(pair).friction;
     }
     emit_path(islands, results);
     write_log(islands, results, round);
