@@ -250,6 +250,74 @@ TEST(ImpulseSolvers, SweepsDoNotDependOnThreads) {
     }
 }
 
+TEST(ImpulseSolvers, VectorKernelsDoWhatThePortableOnesDo) {
+    if (&sweep_kernels() == &portable_sweep_kernels) GTEST_SKIP() << "this processor has no AVX2";
+    std::mt19937 random(12);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::vector<Row> rows(40);
+    std::vector<RowMass> mass(6);
+    std::vector<RowGroup> groups;
+    struct alignas(64) Eight {
+        double x[8];
+    };
+    std::vector<Eight> twist_store(mass.size(), Eight{});
+    double* twist = twist_store.data()->x;
+    for (std::size_t i = 0; i < mass.size(); ++i) {
+        mass[i] = RowMass{};
+        if (i == 0) continue;  // fixed
+        mass[i].m[0] = mass[i].m[1] = mass[i].m[2] = 1 + 0.5 * uniform(random);
+        mass[i].m[3] = 1;
+        for (int r = 0; r < 3; ++r)
+            for (int c = 0; c <= r; ++c)
+                mass[i].I[r][c] = mass[i].I[c][r] = r == c ? 2 : 0.2 * uniform(random);
+        for (int k = 0; k < 3; ++k) {
+            twist[8 * i + k] = uniform(random);
+            twist[8 * i + 4 + k] = uniform(random);
+        }
+    }
+    for (int i = 0; i < 40; ++i) {
+        Row& r = rows[i] = Row{};
+        Vec3 n(uniform(random), 1, uniform(random)), t1, t2;
+        n.normalize();
+        make_tangents(n, t1, t2);
+        for (int k = 0; k < 3; ++k) {
+            r.n[k] = n[k];
+            r.t1[k] = t1[k];
+            r.t2[k] = t2[k];
+            r.ra[k] = uniform(random);
+            r.rb[k] = uniform(random);
+        }
+        r.kn = 3;
+        r.inverse_kn = 1.0 / 3;
+        r.i11 = r.i22 = r.slide = 0.25;
+        r.target = 0.1 * uniform(random);
+        if (i % 4 == 0) groups.push_back({i / 4 % 6, (i / 4 + 1) % 6, i, i + 4, 0.5});
+    }
+    auto other_rows = rows;
+    auto other_store = twist_store;
+    double* other_twist = other_store.data()->x;
+    std::vector<Eight> change_store(20, Eight{}), other_change_store(20, Eight{});
+    double *change = change_store.data()->x, *other_change = other_change_store.data()->x;
+    for (int sweep = 0; sweep < 4; ++sweep) {
+        const SweepResult a = portable_sweep_kernels.relax(rows.data(), groups.data(), 0, 10, sweep % 2,
+                                                           twist, mass.data(), change);
+        const SweepResult b = avx2_sweep_kernels.relax(other_rows.data(), groups.data(), 0, 10, sweep % 2,
+                                                       other_twist, mass.data(), other_change);
+        EXPECT_GT(a.worst, 1e-3);
+        EXPECT_NEAR(a.worst, b.worst, 1e-12);
+        EXPECT_NEAR(a.change, b.change, 1e-12);
+    }
+    std::vector<double> target(40, 0.05), impulse(40, 0.0), other_impulse(40, 0.0);
+    portable_sweep_kernels.correct(rows.data(), groups.data(), 0, 10, false, twist, mass.data(),
+                                   target.data(), impulse.data());
+    avx2_sweep_kernels.correct(other_rows.data(), groups.data(), 0, 10, false, other_twist, mass.data(),
+                               target.data(), other_impulse.data());
+    for (std::size_t k = 0; k < 8 * mass.size(); ++k) EXPECT_NEAR(twist[k], other_twist[k], 1e-12);
+    for (std::size_t k = 0; k < 160; ++k) EXPECT_NEAR(change[k], other_change[k], 1e-12);
+    for (std::size_t k = 0; k < impulse.size(); ++k) EXPECT_NEAR(impulse[k], other_impulse[k], 1e-12);
+    for (int k = 0; k < 8; ++k) EXPECT_EQ(other_twist[k], 0);  // the fixed body was not touched
+}
+
 // Growth of kinetic energy across the contact solve, over random piles: the share of piles where it grew by more
 // than 0.1 %.
 template <class Solve>

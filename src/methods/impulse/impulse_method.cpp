@@ -221,7 +221,7 @@ SolveReport ImpulseMethod::solve_contacts(const World& world) {
     sweep.tolerance = settings_.tolerance > 0 ? settings_.tolerance : 1e-5 * gravity_step;
     const int contacts = static_cast<int>(problem_.contacts.size());
     sweep.max_sweeps =
-        settings_.sweeps > 0 ? settings_.sweeps : std::clamp(25000 / std::max(1, contacts), 8, 200);
+        settings_.sweeps > 0 ? settings_.sweeps : std::clamp(25000 / std::max(1, contacts), 10, 200);
     sweep.accelerate = settings_.accelerate;
     if (world.gravity.norm() > 0) sweep.up = world.gravity.normalized();
     settled_.clear();

@@ -7,114 +7,85 @@
 
 namespace tenon::impulse {
 
-// Runs the kernel on every group, phase by phase. Returns the largest value met.
+// Runs the kernel on every range of groups, phase by phase; results are gathered in a fixed order.
 template <class Kernel>
-double Sweeper::sweep(const Phases& phases, bool backward, const Kernel& kernel) {
-    double worst = 0;
+SweepResult Sweeper::sweep(const Phases& phases, bool backward, const Kernel& kernel) {
+    SweepResult total;
     for (std::size_t k = 0; k < phases.size(); ++k) {
         const std::vector<Range>& ranges = phases[backward ? phases.size() - 1 - k : k];
-        errors_.assign(ranges.size(), 0.0);
-        parallel_for(ranges.size(), 1, [&](std::size_t i) {
-            const Range range = ranges[i];
-            double largest = 0;
-            if (backward)
-                for (int g = range.end - 1; g >= range.begin; --g)
-                    largest = std::max(largest, kernel(groups_[g]));
-            else
-                for (int g = range.begin; g < range.end; ++g) largest = std::max(largest, kernel(groups_[g]));
-            errors_[i] = largest;
-        });
-        for (double value : errors_) worst = std::max(worst, value);
+        results_.assign(ranges.size(), SweepResult{});
+        parallel_for(ranges.size(), 1,
+                     [&](std::size_t i) { results_[i] = kernel(ranges[i].begin, ranges[i].end); });
+        for (const SweepResult& result : results_) {
+            total.worst = std::max(total.worst, result.worst);
+            total.change += result.change;
+        }
     }
-    return worst;
+    return total;
 }
 
-double Sweeper::sweep_contacts(ContactProblem& problem, bool backward) {
-    Twist* twist = problem.twist.data();
-    const InverseMass* mass = problem.mass.data();
-    auto run = [&](auto pyramid) {
-        return sweep(phases_, backward, [&](const RowGroup& g) {
-            const InverseMass &ma = mass[g.a], &mb = mass[g.b];
-            PairState state(twist[g.a], twist[g.b]);
-            double largest = 0;
-            for (int i = g.begin; i < g.end; ++i)
-                largest = std::max(largest, relax<decltype(pyramid)::value>(rows_[i], g.mu, ma, mb, state));
-            state.store(ma, mb, twist[g.a], twist[g.b]);
-            return largest;
-        });
-    };
-    return settings_.pyramid ? run(std::true_type{}) : run(std::false_type{});
-}
-
-// The change of one sweep is minus a gradient: add a multiple of the previous direction (Fletcher-Reeves), and
-// start over where the change grew.
-void Sweeper::accelerate(ContactProblem& problem, double& previous_norm) {
-    const std::size_t rows = active_rows_, bodies = problem.twist.size();
-    const double norm = parallel_sum(rows, 2048, 0.0, [&](std::size_t i) {
-        const Row& r = rows_[i];
-        const double d0 = r.p[0] - last_p_[i][0], d1 = r.p[1] - last_p_[i][1], d2 = r.p[2] - last_p_[i][2];
-        return (d0 * d0 + d1 * d1 + d2 * d2) * r.kn;
+SweepResult Sweeper::sweep_contacts(ContactProblem& problem, bool backward, bool keep_change) {
+    double* twist = problem.twist.data()->v.data();
+    double* change = keep_change ? change_.data()->x : nullptr;
+    const auto relax = settings_.pyramid ? relax_pyramid : sweep_kernels().relax;
+    return sweep(phases_, backward, [&](int begin, int end) {
+        return relax(rows_.data(), groups_.data(), begin, end, backward, twist, mass_.data(), change);
     });
-    const double ratio = previous_norm > 0 ? norm / previous_norm : 2.0;
-    const double beta = ratio > 1.0 ? 0.0 : ratio;
-    previous_norm = norm;
-    parallel_for(rows, 2048, [&](std::size_t i) {
+}
+
+// The change of one sweep is minus a gradient: add a multiple of the previous direction (Fletcher-Reeves). Twists are
+// linear in the impulses, so they take the same step.
+void Sweeper::accelerate(ContactProblem& problem, double beta) {
+    parallel_for(active_rows_, 2048, [&](std::size_t i) {
         Row& r = rows_[i];
         for (int k = 0; k < 3; ++k) {
-            const double change = r.p[k] - last_p_[i][k];
-            const double extra = beta * step_p_[i][k];
+            const double extra = beta * step_p_[i].x[k];
             r.p[k] += extra;
-            step_p_[i][k] = change + extra;
+            step_p_[i].x[k] = change_[i].x[k] + extra;
         }
     });
-    parallel_for(bodies, 2048, [&](std::size_t i) {
+    parallel_for(problem.twist.size(), 2048, [&](std::size_t i) {
         Twist& t = problem.twist[i];
         const Vec3 dv = t.v - last_v_[i].v, dw = t.w - last_v_[i].w;
-        t.v += beta * step_v_[i].v;
-        t.w += beta * step_v_[i].w;
-        step_v_[i].v = dv + beta * step_v_[i].v;
-        step_v_[i].w = dw + beta * step_v_[i].w;
+        step_v_[i].v *= beta;
+        step_v_[i].w *= beta;
+        t.v += step_v_[i].v;
+        t.w += step_v_[i].w;
+        step_v_[i].v += dv;
+        step_v_[i].w += dw;
     });
 }
 
 SolveReport Sweeper::solve(ContactProblem& problem) {
     SolveReport report;
     if (active_rows_ == 0) return report;
-    Twist* twist = problem.twist.data();
-    const InverseMass* mass = problem.mass.data();
-    // warm start: apply the impulses of the last step
-    sweep(phases_, false, [&](const RowGroup& g) {
-        PairState state(twist[g.a], twist[g.b]);
-        for (int i = g.begin; i < g.end; ++i) {
-            const Row& r = rows_[i];
-            double P[3];
-            for (int k = 0; k < 3; ++k) P[k] = r.p[0] * r.n[k] + r.p[1] * r.t1[k] + r.p[2] * r.t2[k];
-            state.apply(r, mass[g.a], mass[g.b], P[0], P[1], P[2]);
-        }
-        state.store(mass[g.a], mass[g.b], twist[g.a], twist[g.b]);
-        return 0.0;
+    double* twist = problem.twist.data()->v.data();
+    sweep(phases_, false, [&](int begin, int end) {
+        apply_impulses(rows_.data(), groups_.data(), begin, end, twist, mass_.data());
+        return SweepResult{};
     });
     if (settings_.accelerate) {
-        last_p_.resize(active_rows_);
-        step_p_.assign(active_rows_, Vec3::Zero());
+        change_.resize(active_rows_);
+        step_p_.assign(active_rows_, Four{});
         step_v_.assign(problem.twist.size(), Twist{});
     }
-    double previous_norm = 0;
+    double previous = 0;
     report.converged = false;
     while (report.sweeps < settings_.max_sweeps) {
-        if (settings_.accelerate) {
-            parallel_for(active_rows_, 2048, [&](std::size_t i) {
-                last_p_[i] = Vec3(rows_[i].p[0], rows_[i].p[1], rows_[i].p[2]);
-            });
-            last_v_ = problem.twist;
-        }
-        report.residual = sweep_contacts(problem, settings_.graph_order && report.sweeps % 2 == 1);
+        if (settings_.accelerate) last_v_ = problem.twist;
+        const bool backward = settings_.graph_order && report.sweeps % 2 == 1;
+        const SweepResult result = sweep_contacts(problem, backward, settings_.accelerate);
+        report.residual = result.worst;
         ++report.sweeps;
         if (report.residual <= settings_.tolerance) {
             report.converged = true;
             break;
         }
-        if (settings_.accelerate && report.sweeps < settings_.max_sweeps) accelerate(problem, previous_norm);
+        if (!settings_.accelerate || report.sweeps == settings_.max_sweeps) continue;
+        // start over where the change grew
+        const double ratio = previous > 0 ? result.change / previous : 2.0;
+        previous = result.change;
+        accelerate(problem, ratio > 1.0 ? 0.0 : ratio);
     }
     write_back(problem);
     return report;
@@ -134,7 +105,7 @@ void Sweeper::bounce(ContactProblem& problem, int sweeps) {
         any = true;
     }
     if (!any) return;
-    for (int s = 0; s < sweeps; ++s) sweep_contacts(problem, s % 2 == 1);
+    for (int s = 0; s < sweeps; ++s) sweep_contacts(problem, s % 2 == 1, false);
     write_back(problem);
 }
 
@@ -154,17 +125,15 @@ bool Sweeper::correct(const ContactProblem& problem, double slop, double rate, d
     if (!any) return false;
     pseudo.assign(problem.twist.size(), Twist{});
     pseudo_impulse_.assign(rows_.size(), 0.0);
-    Twist* twist = pseudo.data();
-    const InverseMass* mass = problem.mass.data();
-    for (int s = 0; s < sweeps; ++s)
-        sweep(all_phases_, s % 2 == 1, [&](const RowGroup& g) {
-            const InverseMass &ma = mass[g.a], &mb = mass[g.b];
-            PairState state(twist[g.a], twist[g.b]);
-            for (int i = g.begin; i < g.end; ++i)
-                relax_normal(rows_[i], pseudo_target_[i], pseudo_impulse_[i], ma, mb, state);
-            state.store(ma, mb, twist[g.a], twist[g.b]);
-            return 0.0;
+    double* twist = pseudo.data()->v.data();
+    for (int s = 0; s < sweeps; ++s) {
+        const bool backward = s % 2 == 1;
+        sweep(all_phases_, backward, [&](int begin, int end) {
+            sweep_kernels().correct(rows_.data(), groups_.data(), begin, end, backward, twist, mass_.data(),
+                                    pseudo_target_.data(), pseudo_impulse_.data());
+            return SweepResult{};
         });
+    }
     return true;
 }
 

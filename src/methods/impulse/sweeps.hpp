@@ -45,11 +45,11 @@ class Sweeper {
     void plan(const ContactProblem& problem, const std::vector<Vec3>& centers,
               const std::vector<char>& settled);
     void make_rows(const ContactProblem& problem);
-    double sweep_contacts(ContactProblem& problem, bool backward);
-    void accelerate(ContactProblem& problem, double& previous_norm);
+    SweepResult sweep_contacts(ContactProblem& problem, bool backward, bool keep_change);
+    void accelerate(ContactProblem& problem, double beta);
     void write_back(ContactProblem& problem) const;
     template <class Kernel>
-    double sweep(const Phases& phases, bool backward, const Kernel& kernel);
+    SweepResult sweep(const Phases& phases, bool backward, const Kernel& kernel);
 
     SweepSettings settings_;
     std::vector<RowGroup> found_, groups_;  // as found: ranges of contacts; in order: ranges of rows
@@ -57,11 +57,16 @@ class Sweeper {
     Phases phases_, all_phases_;
     int active_groups_ = 0, active_rows_ = 0;  // the rest are settled
     std::vector<Row> rows_;
-    std::vector<Vec3> last_p_, step_p_;  // acceleration
+    std::vector<RowMass> mass_;
+    struct alignas(32) Four {
+        double x[4];
+    };
+    std::vector<Four> change_, step_p_;  // acceleration: of the last sweep, and its direction
     std::vector<Twist> last_v_, step_v_;
     std::vector<double> pseudo_impulse_, pseudo_target_;
     std::vector<int> level_, queue_, adjacency_start_, adjacency_, slot_, order_;
-    std::vector<double> places_, errors_;
+    std::vector<double> places_;
+    std::vector<SweepResult> results_;
 };
 
 }  // namespace tenon::impulse
