@@ -195,7 +195,12 @@ void ImpulseMethod::build_problem(const World& world, double dt) {
             c.a = m.a;
             c.b = m.b;
             c.normal = from.normal;
-            make_tangents(c.normal, c.tangent1, c.tangent2);
+            if (k > m.begin && c.normal == problem_.contacts.back().normal) {  // one frame per face
+                c.tangent1 = problem_.contacts.back().tangent1;
+                c.tangent2 = problem_.contacts.back().tangent2;
+            } else {
+                make_tangents(c.normal, c.tangent1, c.tangent2);
+            }
             c.ra = from.point - centers_[m.a];
             c.rb = from.point - centers_[m.b];
             c.distance = from.distance;
@@ -221,7 +226,7 @@ SolveReport ImpulseMethod::solve_contacts(const World& world) {
     sweep.tolerance = settings_.tolerance > 0 ? settings_.tolerance : 1e-5 * gravity_step;
     const int contacts = static_cast<int>(problem_.contacts.size());
     sweep.max_sweeps =
-        settings_.sweeps > 0 ? settings_.sweeps : std::clamp(25000 / std::max(1, contacts), 10, 200);
+        settings_.sweeps > 0 ? settings_.sweeps : std::clamp(25000 / std::max(1, contacts), 8, 200);
     sweep.accelerate = settings_.accelerate;
     if (world.gravity.norm() > 0) sweep.up = world.gravity.normalized();
     settled_.clear();

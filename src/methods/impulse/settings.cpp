@@ -15,7 +15,7 @@ std::vector<ParamInfo> parameters() {
         {"third_law", true,
          "equal and opposite impulses, swept until both sides agree; false: every body by itself, as in the "
          "paper"},
-        {"sweeps", 0.0, "most sweeps over all contacts; 0: 200 for few contacts, down to 10 for very many", 0,
+        {"sweeps", 0.0, "most sweeps over all contacts; 0: 200 for few contacts, down to 8 for very many", 0,
          100000},
         {"tolerance",
          0.0,
