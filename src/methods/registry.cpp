@@ -8,6 +8,7 @@ namespace tenon {
 MethodInfo affine_method();
 MethodInfo articulated_method();
 MethodInfo impulse_method();
+MethodInfo adaptive_method();
 MethodInfo volume_method();
 
 const std::vector<MethodInfo>& all_methods() {
@@ -15,6 +16,7 @@ const std::vector<MethodInfo>& all_methods() {
         affine_method(),
         articulated_method(),
         impulse_method(),
+        adaptive_method(),
         volume_method(),
     };
     return methods;

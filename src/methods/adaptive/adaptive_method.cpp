@@ -1,0 +1,518 @@
+#include "methods/adaptive/adaptive_method.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "math/binary_io.hpp"
+#include "math/parallel.hpp"
+
+namespace tenon::adaptive {
+namespace {
+
+// The twist that takes a scripted body to where its script has it at the end of the step.
+Vec6 scripted_twist(const World& world, int i, const world::RigidState& now, double dt) {
+    const world::RigidState next =
+        world::rigid_state(scripted_pose(world, i, world.time + dt), Mat34::Zero());
+    Vec6 twist;
+    twist << (next.position - now.position) / dt,
+        world::logarithm_map(next.rotation * now.rotation.conjugate()) / dt;
+    return twist;
+}
+
+std::vector<Solid> make_solids(const World& world) {
+    std::vector<Solid> solids;
+    for (std::size_t i = 0; i < world.elastic.size(); ++i)
+        solids.push_back(make_solid(world, static_cast<int>(i)));
+    return solids;
+}
+
+}  // namespace
+
+AdaptiveMethod::AdaptiveMethod(const World& world, const Params& params)
+    : settings_(read_settings(params)),
+      solids_(make_solids(world)),
+      oracles_(solids_.size()),
+      contacts_(world, solids_, {.cells = settings_.field_cells, .padding = 3}),
+      loads_(solids_.size()) {
+    for (const Solid& solid : solids_) states_.push_back(make_state(solid, world.elastic[solid.index]));
+    make_groups(world);
+    for (int s = 0; s < static_cast<int>(solids_.size()); ++s) form(world, s);
+}
+
+// Solids that hang on the same dynamic body are one system; everything else is a system of its own.
+void AdaptiveMethod::make_groups(const World& world) {
+    const int solids = static_cast<int>(solids_.size()), bodies = world.bodies.size();
+    std::vector<int> parent(solids + bodies);
+    std::iota(parent.begin(), parent.end(), 0);
+    const auto root = [&](int i) {
+        while (parent[i] != i) i = parent[i] = parent[parent[i]];
+        return i;
+    };
+    for (int s = 0; s < solids; ++s)
+        for (int holder : solids_[s].holders) {
+            const int a = root(s), b = root(solids + holder);
+            parent[std::max(a, b)] = std::min(a, b);
+        }
+    std::vector<std::vector<int>> of_solids(solids + bodies), of_bodies(solids + bodies);
+    for (int s = 0; s < solids; ++s) of_solids[root(s)].push_back(s);
+    for (int b = 0; b < bodies; ++b)
+        if (world.bodies.dynamic(b)) of_bodies[root(solids + b)].push_back(b);
+    group_of_solid_.assign(solids, -1);
+    group_of_body_.assign(bodies, -1);
+    for (int i = 0; i < solids + bodies; ++i) {
+        if (of_solids[i].empty() && of_bodies[i].empty()) continue;
+        const int group = static_cast<int>(groups_.size());
+        for (int s : of_solids[i]) group_of_solid_[s] = group;
+        for (int b : of_bodies[i]) group_of_body_[b] = group;
+        groups_.emplace_back(group, of_solids[i], of_bodies[i]);
+    }
+    dirty_.assign(groups_.size(), 1);
+}
+
+void AdaptiveMethod::form(const World& world, int solid) {
+    form_components(world, solids_[solid], settings_.smallest_component, std::sqrt(settings_.rigid_below),
+                    states_[solid]);
+    dirty_[group_of_solid_[solid]] = 1;
+    loads_[solid].known = false;
+}
+
+StepReport AdaptiveMethod::step(World& world, double dt) {
+    timer_.reset();
+    StepReport report;
+    {
+        const auto timing = timer_.stage("gather");
+        gather(world, dt);
+    }
+    if (settings_.adaptive) {
+        const auto timing = timer_.stage("rigidify");
+        rigidify(world);
+    }
+    {
+        const auto timing = timer_.stage("collide");
+        find_contacts(world);
+    }
+    if (settings_.adaptive) {
+        const auto timing = timer_.stage("oracle");
+        elastify(world, dt);
+    }
+    drive(world, dt);
+    const StepInput in{world, solids_, states_, bodies_, wrenches_, driven_, dt};
+    solve_forces(in);
+    solve::PgsResult solved;
+    {
+        const auto timing = timer_.stage("contact");
+        solved = solve_contacts(in);
+    }
+    {
+        const auto timing = timer_.stage("advance");
+        advance(world, dt);
+    }
+    {
+        const auto timing = timer_.stage("measure");
+        measure(dt);
+        record(world, dt, solved, report);
+    }
+    report.phases = timer_.stages();
+    return report;
+}
+
+void AdaptiveMethod::gather(const World& world, double dt) {
+    const int count = world.bodies.size();
+    bodies_.resize(count);
+    body_rates_.assign(count, Vec6::Zero());
+    poses_ = world.bodies.q;
+    for (int i = 0; i < count; ++i) {
+        bodies_[i] = world::rigid_state(world.bodies, i);
+        if (world.bodies.type[i] == BodyType::kinematic_body)
+            body_rates_[i] = scripted_twist(world, i, bodies_[i], dt);
+    }
+    external_wrenches(world, world.time, wrenches_);
+    wrenches_.resize(count);
+    for (std::size_t s = 0; s < solids_.size(); ++s) {
+        states_[s].x = world.elastic[s].x;
+        states_[s].v = world.elastic[s].v;
+    }
+    oracles_run_ = oracles_skipped_ = woken_ = hardened_ = 0;
+}
+
+// Elements that have been calm for long enough ask to be rigid.
+void AdaptiveMethod::rigidify(const World& world) {
+    for (int s = 0; s < static_cast<int>(solids_.size()); ++s) {
+        SolidState& state = states_[s];
+        int changed = 0;
+        for (std::size_t i = 0; i < state.rigid.size(); ++i)
+            if (!state.rigid[i] && state.calm[i] >= settings_.steps_before_rigid) {
+                state.rigid[i] = 1;
+                ++changed;
+            }
+        if (changed > 0) form(world, s);
+        hardened_ += changed;
+    }
+}
+
+void AdaptiveMethod::find_contacts(const World& world) {
+    contacts_.find(world, solids_, states_, poses_);
+}
+
+// Rigid elements that would deform noticeably in this step become elastic before it.
+void AdaptiveMethod::elastify(const World& world, double dt) {
+    drive(world, dt);
+    std::vector<Vec3> impulse;
+    for (int s = 0; s < static_cast<int>(solids_.size()); ++s) {
+        SolidState& state = states_[s];
+        const int elements = solids_[s].elements.size();
+        if (state.elastic_elements == elements) continue;
+        if (settings_.skip_oracle && same_loads(s, dt)) {
+            ++oracles_skipped_;
+            continue;
+        }
+        ++oracles_run_;
+        contact_loads(world, s, dt, impulse);
+        oracles_[s].forecast({world, solids_[s], driven_[s], impulse, dt}, settings_.preconditioner, state);
+        int woken = 0;
+        for (int i = 0; i < elements; ++i)
+            if (state.rigid[i] && state.element_of[i] >= 0 && state.rate[i] > settings_.elastic_above) {
+                state.rigid[i] = 0;
+                state.calm[i] = 0;
+                ++woken;
+            }
+        woken_ += woken;
+        if (woken > 0) form(world, s);
+    }
+}
+
+// True when a wholly rigid solid is loaded as it was when the oracle last saw it: the same contacts with nearly the
+// same impulses, and the same spin. Otherwise remembers the loads.
+bool AdaptiveMethod::same_loads(int solid, double dt) {
+    SolidState& state = states_[solid];
+    Load& load = loads_[solid];
+    const int bodies = static_cast<int>(group_of_body_.size());
+    bool one_frame = state.wholly_rigid() && solids_[solid].holders.empty();
+    if (one_frame && !solids_[solid].drives.empty()) {  // then all of it must be held still
+        one_frame = state.components.empty();
+        for (const Vec3& v : driven_[solid]) one_frame = one_frame && v.squaredNorm() < 1e-24;
+    }
+    if (!one_frame || state.components.size() > 1) {
+        load.known = false;
+        return false;
+    }
+    const bool free = !state.components.empty();
+    const Quat turned = free ? state.components[0].state.rotation.conjugate() : Quat::Identity();
+    const Vec3 spin = free ? Vec3(turned * state.components[0].state.spin) : Vec3(Vec3::Zero());
+    const double mass = std::accumulate(solids_[solid].mass.begin(), solids_[solid].mass.end(), 0.0);
+    std::vector<std::uint64_t> keys;
+    std::vector<Vec3> impulses;
+    bool fresh = false;
+    double largest = dt * 1e-3 * mass;
+    for (const TouchPoint& p : contacts_.points())
+        if (p.a == bodies + solid || p.b == bodies + solid) {
+            keys.push_back(p.key);
+            impulses.push_back(turned * p.impulse);
+            largest = std::max(largest, p.impulse.norm());
+            fresh = fresh || p.fresh;
+        }
+    bool same = load.known && !fresh && keys == load.keys;
+    for (std::size_t k = 0; same && k < keys.size(); ++k)
+        same = (impulses[k] - load.impulses[k]).norm() < 0.02 * largest;
+    same = same && (spin - load.spin).norm() < 0.02 * load.spin.norm() + 1e-6;
+    if (!same) load = {true, std::move(keys), std::move(impulses), spin};
+    return same;
+}
+
+// Impulses on the vertices of a solid: those of the last step, and a guess for contacts that are new (section 3.5.1).
+void AdaptiveMethod::contact_loads(const World& world, int solid, double dt,
+                                   std::vector<Vec3>& impulse) const {
+    impulse.assign(solids_[solid].mass.size(), Vec3::Zero());
+    for (const TouchPoint& p : contacts_.points()) {
+        if (p.on_a.solid != solid && p.on_b.solid != solid) continue;
+        const Vec3 total = p.fresh ? Vec3(forecast_impulse(world, p, dt) * p.normal) : p.impulse;
+        if (p.on_a.solid == solid)
+            for (int k = 0; k < p.on_a.count; ++k) impulse[p.on_a.vertex[k]] += p.on_a.weight[k] * total;
+        if (p.on_b.solid == solid)
+            for (int k = 0; k < p.on_b.count; ++k) impulse[p.on_b.vertex[k]] -= p.on_b.weight[k] * total;
+    }
+}
+
+// The impulse that stops a new contact, each side by the diagonal blocks of its matrix at rest alone. Gravity is left
+// out: where it matters, in a body at rest, older contacts carry it.
+double AdaptiveMethod::forecast_impulse(const World& world, const TouchPoint& p, double dt) const {
+    double inverse_mass = 0, approach = settings_.baumgarte / dt * -p.distance;
+    const auto side = [&](const Support& s, double sign) {
+        Vec3 velocity = Vec3::Zero();
+        if (s.solid >= 0) {
+            const Solid& solid = solids_[s.solid];
+            for (int k = 0; k < s.count; ++k) {
+                const int v = s.vertex[k];
+                const Mat3 block = dt * dt * solid.rest_block[v] + dt * solid.rest_damping_block[v];
+                const double mass = solid.mass[v] + dt * solid.damping[v] + p.normal.dot(block * p.normal);
+                inverse_mass += s.weight[k] * s.weight[k] / mass;
+                velocity += s.weight[k] * states_[s.solid].v[v];
+            }
+        } else if (group_of_body_[s.body] >= 0) {
+            inverse_mass += 1 / world.bodies.mass[s.body];
+            velocity = world::velocity_at(bodies_[s.body], p.point);
+        } else {
+            const Vec6& rate = body_rates_[s.body];
+            velocity = rate.head<3>() + rate.tail<3>().cross(Vec3(p.point - bodies_[s.body].position));
+        }
+        approach -= sign * p.normal.dot(velocity);
+    };
+    side(p.on_a, 1);
+    side(p.on_b, -1);
+    return inverse_mass > 0 ? std::max(0.0, approach) / inverse_mass : 0.0;
+}
+
+// Velocities that take driven vertices to where they will be at the end of the step.
+void AdaptiveMethod::drive(const World& world, double dt) {
+    driven_.resize(solids_.size());
+    for (std::size_t s = 0; s < solids_.size(); ++s) {
+        const int drives = static_cast<int>(solids_[s].drives.size());
+        driven_[s].assign(drives > 0 ? solids_[s].mass.size() : 0, Vec3::Zero());
+        if (drives == 0) continue;
+        std::vector<Mat34> pose;
+        for (int d = 0; d < drives; ++d) pose.push_back(drive_pose(world, solids_[s], d, world.time + dt));
+        const SolidState& state = states_[s];
+        for (std::size_t v = 0; v < state.owner.size(); ++v)
+            if (state.owner[v] >= 0 && state.owner[v] < drives)
+                driven_[s][v] = (transform(pose[state.owner[v]], state.local[v]) - state.x[v]) / dt;
+    }
+}
+
+void AdaptiveMethod::solve_forces(const StepInput& in) {
+    {
+        const auto timing = timer_.stage("lay_out");
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (dirty_[g]) groups_[g].lay_out(solids_, states_);
+            dirty_[g] = 0;
+        }
+    }
+    {
+        const auto timing = timer_.stage("assemble");
+        parallel_for(groups_.size(), 1, [&](std::size_t g) { groups_[g].assemble(in); });
+    }
+    {
+        const auto timing = timer_.stage("factor");
+        parallel_for(groups_.size(), 1, [&](std::size_t g) { groups_[g].factor(); });
+    }
+    const auto timing = timer_.stage("solve");
+    parallel_for(groups_.size(), 1, [&](std::size_t g) { groups_[g].solve(); });
+}
+
+solve::PgsResult AdaptiveMethod::solve_contacts(const StepInput& in) {
+    return contact_solver_.solve(in, settings_, groups_, group_of_solid_, group_of_body_, body_rates_,
+                                 contacts_.points());
+}
+
+void AdaptiveMethod::advance(World& world, double dt) {
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        if (world.bodies.type[i] == BodyType::kinematic_body) {
+            world.bodies.q[i] = scripted_pose(world, i, world.time + dt);
+            world.bodies.rate[i] = scripted_rate(world, i, world.time + dt);
+        }
+        if (group_of_body_[i] < 0) continue;
+        const Vec6 twist = groups_[group_of_body_[i]].body_velocity(i);
+        if (!twist.allFinite()) throw StepFailure("a rigid body's velocity is not finite", i);
+        bodies_[i].velocity = twist.head<3>();
+        bodies_[i].spin = twist.tail<3>();
+        const auto& fixed = world.bodies.fixed[i];
+        const bool held = fixed[3] || fixed[4] || fixed[5];
+        world::advance(bodies_[i], held ? Vec3(Vec3::Ones()) : world.bodies.moments_of_inertia(i), dt);
+        world::store(bodies_[i], world.bodies, i);
+    }
+    parallel_for(solids_.size(), 1, [&](std::size_t s) { advance_solid(static_cast<int>(s), dt); });
+    for (std::size_t s = 0; s < solids_.size(); ++s) {
+        world.elastic[s].x = states_[s].x;
+        world.elastic[s].v = states_[s].v;
+    }
+}
+
+void AdaptiveMethod::advance_solid(int s, double dt) {
+    SolidState& state = states_[s];
+    const MixedSystem& group = groups_[group_of_solid_[s]];
+    const int drives = static_cast<int>(solids_[s].drives.size());
+    for (std::size_t c = 0; c < state.components.size(); ++c) {
+        Component& component = state.components[c];
+        const Vec6 twist = group.owner_velocity(s, state.first_component + static_cast<int>(c));
+        component.state.velocity = twist.head<3>();
+        component.state.spin = twist.tail<3>();
+        world::advance(component.state, component.moments, dt);
+    }
+    for (std::size_t k = 0; k < state.x.size(); ++k) {
+        const int v = static_cast<int>(k), owner = state.owner[v];
+        if (owner < 0) {
+            state.v[v] = group.vertex_velocity(s, v);
+            state.x[v] += dt * state.v[v];
+        } else if (owner < drives) {
+            state.v[v] = driven_[s][v];
+            state.x[v] += dt * state.v[v];
+        } else {
+            const world::RigidState& frame = owner < state.first_component
+                                                 ? bodies_[solids_[s].holders[owner - drives]]
+                                                 : state.components[owner - state.first_component].state;
+            state.x[v] = frame.position + frame.rotation * state.local[v];
+            state.v[v] = world::velocity_at(frame, state.x[v]);
+        }
+    }
+}
+
+// Strain rates of what is elastic (Eq. 17), and the elastic energy.
+void AdaptiveMethod::measure(double dt) {
+    elastic_energy_ = 0;
+    std::vector<double> energy;
+    for (std::size_t s = 0; s < solids_.size(); ++s) {
+        SolidState& state = states_[s];
+        const ElasticElements& e = solids_[s].elements;
+        elastic_energy_ += state.driven_energy;
+        for (const Component& c : state.components) elastic_energy_ += c.energy;
+        if (state.wholly_rigid()) continue;
+        energy.assign(e.tets.size(), 0.0);
+        parallel_for(e.tets.size(), 256, [&](std::size_t k) {
+            const int i = static_cast<int>(k);
+            if (state.element_of[i] >= 0) return;
+            const Mat3 f = e.deformation(i, state.x);
+            energy[i] = e.volume[i] * elastic_energy(e.model, e.material[i], f);
+            const std::array<double, 6> strain = green_strain(f);
+            state.rate[i] = squared_rate(state.strain[i], strain, dt);
+            state.strain[i] = strain;
+            state.calm[i] = state.rate[i] < settings_.rigid_below ? state.calm[i] + 1 : 0;
+            if (state.calm[i] == 0) state.rigid[i] = 0;  // wanted to be, but found no component
+        });
+        for (double value : energy) elastic_energy_ += value;
+    }
+}
+
+void AdaptiveMethod::record(World& world, double dt, const solve::PgsResult& solved, StepReport& report) {
+    contacts_.remember();
+    world.contacts.clear();
+    double deepest = 1e300;
+    for (const TouchPoint& p : contacts_.points()) {
+        deepest = std::min(deepest, p.distance);
+        Contact out;
+        out.a = p.b;
+        out.b = p.a;
+        out.point = p.point;
+        out.normal = p.normal;
+        out.force = p.impulse / dt;
+        out.distance = p.distance;
+        world.contacts.push_back(out);
+    }
+    long elements = 0, elastic = 0, unknowns = 0, components = 0;
+    double analyse = 0;
+    for (std::size_t s = 0; s < solids_.size(); ++s) {
+        const SolidState& state = states_[s];
+        elements += solids_[s].elements.size();
+        elastic += state.elastic_elements;
+        components += static_cast<long>(state.components.size());
+        std::vector<float>& shown = world.elastic[s].element_state;
+        shown.resize(state.rate.size());
+        // rigid: 1 + number of the component (driven ones first); elastic: the strain rate, 0 to 1 for 1e-10 to 1e6
+        for (std::size_t i = 0; i < state.rate.size(); ++i)
+            shown[i] = state.element_of[i] >= 0
+                           ? 1.0f + static_cast<float>(state.element_of[i])
+                           : static_cast<float>(
+                                 std::clamp((std::log10(state.rate[i] + 1e-10) + 10) / 16, 0.0, 0.999));
+    }
+    for (const MixedSystem& group : groups_) {
+        unknowns += 3 * group.nodes();
+        analyse += group.analyse_ms();
+    }
+    report.contacts = static_cast<int>(contacts_.points().size());
+    report.min_distance = deepest;
+    report.iterations = solved.sweeps;
+    report.converged = solved.converged;
+    report.solver = settings_.adaptive ? "adaptive" : "plain";
+    report.figures = {
+        {"elastic_energy", elastic_energy_},
+        {"rigid_fraction", elements > 0 ? 1.0 - static_cast<double>(elastic) / elements : 0.0},
+        {"components", static_cast<double>(components)},
+        {"unknowns", static_cast<double>(unknowns)},
+        {"oracles", static_cast<double>(oracles_run_)},
+        {"oracles_skipped", static_cast<double>(oracles_skipped_)},
+        {"elements_woken", static_cast<double>(woken_)},
+        {"elements_hardened", static_cast<double>(hardened_)},
+        {"analyse_ms", analyse},
+        {"contact_residual", solved.residual},
+        {"penetration", deepest < 0 ? -deepest : 0.0},
+    };
+}
+
+void AdaptiveMethod::save(std::ostream& out) const {
+    contacts_.save(out);
+    for (std::size_t s = 0; s < states_.size(); ++s) {
+        const SolidState& state = states_[s];
+        write_values(out, state.owner);
+        write_values(out, state.local);
+        write_values(out, state.rigid);
+        write_values(out, state.element_of);
+        write_values(out, state.calm);
+        write_values(out, state.strain);
+        write_values(out, state.rate);
+        write_value(out, state.elastic_elements);
+        write_value(out, state.driven_energy);
+        write_value(out, static_cast<std::uint64_t>(state.components.size()));
+        for (const Component& c : state.components) {
+            write_value(out, c.state);
+            write_value(out, c.mass);
+            write_value(out, c.moments);
+            write_value(out, c.damping);
+            write_values(out, c.vertices);
+            write_values(out, c.internal);
+            write_value(out, c.energy);
+            write_value(out, c.elements);
+        }
+        write_value(out, loads_[s].known);
+        write_values(out, loads_[s].keys);
+        write_values(out, loads_[s].impulses);
+        write_value(out, loads_[s].spin);
+    }
+}
+
+void AdaptiveMethod::load(std::istream& in) {
+    contacts_.load(in);
+    for (std::size_t s = 0; s < states_.size(); ++s) {
+        SolidState& state = states_[s];
+        read_values(in, state.owner);
+        read_values(in, state.local);
+        read_values(in, state.rigid);
+        read_values(in, state.element_of);
+        read_values(in, state.calm);
+        read_values(in, state.strain);
+        read_values(in, state.rate);
+        read_value(in, state.elastic_elements);
+        read_value(in, state.driven_energy);
+        std::uint64_t count = 0;
+        read_value(in, count);
+        if (count > state.rigid.size()) throw std::runtime_error("the checkpoint is damaged");
+        state.components.resize(count);
+        for (Component& c : state.components) {
+            read_value(in, c.state);
+            read_value(in, c.mass);
+            read_value(in, c.moments);
+            read_value(in, c.damping);
+            read_values(in, c.vertices);
+            read_values(in, c.internal);
+            read_value(in, c.energy);
+            read_value(in, c.elements);
+        }
+        read_value(in, loads_[s].known);
+        read_values(in, loads_[s].keys);
+        read_values(in, loads_[s].impulses);
+        read_value(in, loads_[s].spin);
+    }
+    std::fill(dirty_.begin(), dirty_.end(), char{1});
+}
+
+}  // namespace tenon::adaptive
+
+namespace tenon {
+
+MethodInfo adaptive_method() {
+    return {"adaptive", "elastic solids whose parts become rigid while they do not deform, with contact",
+            adaptive::parameters(), adaptive::supports,
+            [](const World& world, const Params& params) -> std::unique_ptr<Method> {
+                return std::make_unique<adaptive::AdaptiveMethod>(world, params);
+            }};
+}
+
+}  // namespace tenon

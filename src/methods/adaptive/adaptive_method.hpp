@@ -1,0 +1,69 @@
+// Elastic solids that pay only for what deforms: rigid components come and go (Algorithm 1).
+#pragma once
+
+#include "math/timer.hpp"
+#include "methods/adaptive/components.hpp"
+#include "methods/adaptive/contact_solve.hpp"
+#include "methods/adaptive/oracle.hpp"
+#include "tenon/method.hpp"
+
+namespace tenon::adaptive {
+
+class AdaptiveMethod final : public Method {
+  public:
+    AdaptiveMethod(const World& world, const Params& params);
+
+    StepReport step(World& world, double dt) override;
+    void save(std::ostream& out) const override;
+    void load(std::istream& in) override;
+
+  private:
+    // The stages of a step, in their order.
+    void gather(const World& world, double dt);
+    void rigidify(const World& world);
+    void find_contacts(const World& world);
+    void elastify(const World& world, double dt);
+    void drive(const World& world, double dt);
+    void solve_forces(const StepInput& in);
+    solve::PgsResult solve_contacts(const StepInput& in);
+    void advance(World& world, double dt);
+    void measure(double dt);
+    void record(World& world, double dt, const solve::PgsResult& solved, StepReport& report);
+
+    void make_groups(const World& world);
+    void form(const World& world, int solid);
+    bool same_loads(int solid, double dt);
+    void contact_loads(const World& world, int solid, double dt, std::vector<Vec3>& impulse) const;
+    double forecast_impulse(const World& world, const TouchPoint& point, double dt) const;
+    void advance_solid(int solid, double dt);
+
+    Settings settings_;
+    std::vector<Solid> solids_;
+    std::vector<SolidState> states_;
+    std::vector<Oracle> oracles_;
+    std::vector<MixedSystem> groups_;
+    std::vector<char> dirty_;  // groups whose unknowns have changed
+    std::vector<int> group_of_solid_, group_of_body_;
+    Contacts contacts_;
+    ContactSolver contact_solver_;
+    StageTimer timer_;
+
+    std::vector<world::RigidState> bodies_;
+    std::vector<Vec6> body_rates_;  // of bodies that are not dynamic
+    std::vector<Mat34> poses_;
+    std::vector<Wrench> wrenches_;
+    std::vector<std::vector<Vec3>> driven_;
+
+    // What a wholly rigid solid was loaded with when it was last looked at.
+    struct Load {
+        bool known = false;
+        std::vector<std::uint64_t> keys;
+        std::vector<Vec3> impulses;  // in the component's frame
+        Vec3 spin = Vec3::Zero();
+    };
+    std::vector<Load> loads_;
+    int oracles_run_ = 0, oracles_skipped_ = 0, woken_ = 0, hardened_ = 0;
+    double elastic_energy_ = 0.0;
+};
+
+}  // namespace tenon::adaptive

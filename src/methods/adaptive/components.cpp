@@ -1,0 +1,255 @@
+#include "methods/adaptive/components.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <algorithm>
+
+#include "math/parallel.hpp"
+#include "world/keyframes.hpp"
+
+namespace tenon::adaptive {
+namespace {
+
+// The search of one component, with what it must not touch.
+class Search {
+  public:
+    Search(const Solid& solid, SolidState& state)
+        : solid_(solid), state_(state), visited_(state.rigid.size(), 0) {}
+
+    // Elements flagged rigid that hang together with the seeds through faces, and whose vertices are nobody else's.
+    std::vector<int> grow(std::vector<int> queue, int owner) {
+        const ElasticElements& e = solid_.elements;
+        std::vector<int> found;
+        for (std::size_t head = 0; head < queue.size(); ++head) {
+            const int element = queue[head];
+            if (visited_[element]) continue;
+            visited_[element] = 1;
+            bool hinge = false;
+            for (int k = 0; k < e.corners; ++k) {
+                const int other = state_.owner[e.tets[element][k]];
+                hinge = hinge || (other >= 0 && other != owner);
+            }
+            if (hinge) continue;
+            found.push_back(element);
+            for (int k = 0; k < e.corners; ++k) state_.owner[e.tets[element][k]] = owner;
+            for (int k = 0; k < e.corners; ++k) {
+                const int next = solid_.across[element][k];
+                if (next >= 0 && state_.rigid[next] && !visited_[next]) queue.push_back(next);
+            }
+        }
+        return found;
+    }
+    bool visited(int element) const { return visited_[element]; }
+
+  private:
+    const Solid& solid_;
+    SolidState& state_;
+    std::vector<char> visited_;
+};
+
+void own_pinned_vertices(const World& world, const Solid& solid, SolidState& state) {
+    std::fill(state.owner.begin(), state.owner.end(), -1);
+    const int drives = static_cast<int>(solid.drives.size());
+    for (const ElasticBody::Pin& pin : world.elastic[solid.index].pins) {
+        int owner = -1;
+        for (int d = 0; d < drives; ++d)
+            if (pin.body < 0 ? solid.drives[d].script == pin.script : solid.drives[d].body == pin.body)
+                owner = d;
+        for (std::size_t k = 0; k < solid.holders.size(); ++k)
+            if (pin.body >= 0 && solid.holders[k] == pin.body) owner = drives + static_cast<int>(k);
+        state.owner[pin.vertex] = owner;
+        state.local[pin.vertex] = pin.local;
+    }
+}
+
+// What a driven frame moves at least by a whole face follows it rigidly.
+void grow_drives(const World& world, const Solid& solid, SolidState& state, Search& search) {
+    const ElasticElements& e = solid.elements;
+    for (int d = 0; d < static_cast<int>(solid.drives.size()); ++d) {
+        std::vector<int> seeds;
+        for (int i = 0; i < e.size(); ++i) {
+            if (!state.rigid[i]) continue;
+            int held = 0;
+            for (int k = 0; k < e.corners; ++k) held += state.owner[e.tets[i][k]] == d;
+            if (held >= e.corners - 1) seeds.push_back(i);
+        }
+        std::vector<char> before(state.owner.size());
+        for (std::size_t v = 0; v < before.size(); ++v) before[v] = state.owner[v] == d;
+        search.grow(std::move(seeds), d);
+        const Mat34 pose = drive_pose(world, solid, d, world.time);
+        for (std::size_t v = 0; v < before.size(); ++v)
+            if (state.owner[v] == d && !before[v])
+                state.local[v] = pose.leftCols<3>().transpose() * (state.x[v] - pose.col(3));
+    }
+}
+
+bool is_still(const World& world, const Solid& solid, int drive) {
+    const Solid::Drive& d = solid.drives[drive];
+    return d.script >= 0 ? world.elastic[solid.index].scripts[d.script].size() < 2
+                         : world.bodies.type[d.body] == BodyType::static_body;
+}
+
+// Rigid elements at an edge or a corner of one component only: free to turn about it, but at rest against it.
+void join_loose_elements(const World& world, const Solid& solid, double stretch_rate, SolidState& state) {
+    const ElasticElements& e = solid.elements;
+    std::vector<std::vector<int>> joining(state.components.size());
+    for (int i = 0; i < e.size(); ++i) {
+        if (!state.rigid[i]) continue;
+        int owner = -1, hanging = -1;
+        bool one = true;
+        for (int k = 0; k < e.corners; ++k) {
+            const int v = e.tets[i][k];
+            if (state.owner[v] < 0) continue;
+            one = one && (owner < 0 || owner == state.owner[v]);
+            owner = state.owner[v];
+            hanging = v;
+        }
+        const bool still =
+            owner >= 0 && owner < static_cast<int>(solid.drives.size()) && is_still(world, solid, owner);
+        if (!one || (owner < state.first_component && !still)) continue;
+        const world::RigidState frame =
+            still ? world::RigidState{} : state.components[owner - state.first_component].state;
+        bool along = true;
+        for (int k = 0; k < e.corners && along; ++k) {
+            const int v = e.tets[i][k];
+            const double reach = (state.x[v] - state.x[hanging]).norm();
+            along = state.owner[v] >= 0 ||
+                    (state.v[v] - world::velocity_at(frame, state.x[v])).norm() <= stretch_rate * reach;
+        }
+        if (!along) continue;
+        for (int k = 0; k < e.corners; ++k) {
+            const int v = e.tets[i][k];
+            if (state.owner[v] >= 0) continue;
+            state.owner[v] = owner;
+            if (!still) joining[owner - state.first_component].push_back(v);
+            if (still) {
+                const Mat34 pose = drive_pose(world, solid, owner, world.time);
+                state.local[v] = pose.leftCols<3>().transpose() * (state.x[v] - pose.col(3));
+            }
+        }
+    }
+    for (std::size_t c = 0; c < joining.size(); ++c) {
+        if (joining[c].empty()) continue;
+        std::vector<int> vertices = state.components[c].vertices;
+        vertices.insert(vertices.end(), joining[c].begin(), joining[c].end());
+        std::sort(vertices.begin(), vertices.end());
+        state.components[c] = rigid_component(solid, state, std::move(vertices));
+    }
+}
+
+void add_internal_forces(const Solid& solid, SolidState& state) {
+    const ElasticElements& e = solid.elements;
+    std::vector<int> place(state.x.size(), -1);
+    for (Component& c : state.components)
+        for (std::size_t k = 0; k < c.vertices.size(); ++k) place[c.vertices[k]] = static_cast<int>(k);
+    state.driven_energy = 0;
+    std::vector<Mat3> stress(e.tets.size());
+    parallel_for(e.tets.size(), 256, [&](std::size_t k) {
+        const int i = static_cast<int>(k);
+        if (state.element_of[i] >= state.first_component)
+            stress[i] = e.volume[i] * elastic_stress(e.model, e.material[i], e.deformation(i, state.x));
+    });
+    for (int i = 0; i < e.size(); ++i) {
+        if (state.element_of[i] < 0) continue;
+        const double energy = e.volume[i] * elastic_energy(e.model, e.material[i], e.deformation(i, state.x));
+        if (state.element_of[i] < state.first_component) {
+            state.driven_energy += energy;
+            continue;
+        }
+        Component& c = state.components[state.element_of[i] - state.first_component];
+        c.energy += energy;
+        ++c.elements;
+        for (int k = 0; k < e.corners; ++k)
+            c.internal[place[e.tets[i][k]]] -= stress[i] * e.shape_gradient[i].row(k).transpose();
+    }
+    for (Component& c : state.components)
+        for (Vec3& f : c.internal) f = c.state.rotation.conjugate() * f;
+}
+
+}  // namespace
+
+Mat34 drive_pose(const World& world, const Solid& solid, int drive, double time) {
+    const Solid::Drive& d = solid.drives[drive];
+    if (d.script >= 0) return keyframe_pose(world.elastic[solid.index].scripts[d.script], time);
+    if (world.bodies.type[d.body] == BodyType::kinematic_body) return scripted_pose(world, d.body, time);
+    return world.bodies.q[d.body];
+}
+
+Component rigid_component(const Solid& solid, const SolidState& state, std::vector<int> vertices) {
+    Component c;
+    Vec3 momentum = Vec3::Zero(), center = Vec3::Zero();
+    for (int v : vertices) {
+        c.mass += solid.mass[v];
+        center += solid.mass[v] * state.x[v];
+        momentum += solid.mass[v] * state.v[v];
+    }
+    center /= c.mass;
+    c.state.position = center;
+    c.state.velocity = momentum / c.mass;
+    Mat3 inertia = Mat3::Zero();
+    Vec3 spin_momentum = Vec3::Zero();
+    for (int v : vertices) {
+        const Vec3 r = state.x[v] - center;
+        inertia += solid.mass[v] * (r.squaredNorm() * Mat3::Identity() - r * r.transpose());
+        spin_momentum += solid.mass[v] * r.cross(state.v[v]);
+    }
+    const Eigen::SelfAdjointEigenSolver<Mat3> eigen(inertia);
+    Mat3 axes = eigen.eigenvectors();
+    if (axes.determinant() < 0) axes.col(2) = -axes.col(2);
+    c.moments = eigen.eigenvalues();
+    c.state.rotation = Quat(axes).normalized();
+    c.state.spin = axes * (axes.transpose() * spin_momentum).cwiseQuotient(c.moments);
+    for (int v : vertices) {
+        if (solid.damping[v] == 0) continue;
+        const Mat3 cross = world::skew(axes.transpose() * (state.x[v] - center));  // v = velocity - r x spin
+        c.damping.topLeftCorner<3, 3>() += solid.damping[v] * Mat3::Identity();
+        c.damping.topRightCorner<3, 3>() -= solid.damping[v] * cross;
+        c.damping.bottomLeftCorner<3, 3>() += solid.damping[v] * cross;
+        c.damping.bottomRightCorner<3, 3>() -= solid.damping[v] * cross * cross;
+    }
+    c.internal.assign(vertices.size(), Vec3::Zero());
+    c.vertices = std::move(vertices);
+    return c;
+}
+
+void form_components(const World& world, const Solid& solid, int smallest, double stretch_rate,
+                     SolidState& state) {
+    const ElasticElements& e = solid.elements;
+    own_pinned_vertices(world, solid, state);
+    state.components.clear();
+    Search search(solid, state);
+    grow_drives(world, solid, state, search);
+    for (int i = 0; i < e.size(); ++i) {
+        if (!state.rigid[i] || search.visited(i)) continue;
+        const int owner = state.first_component + static_cast<int>(state.components.size());
+        const std::vector<int> found = search.grow({i}, owner);
+        if (found.empty()) continue;
+        std::vector<int> vertices;
+        for (int element : found)
+            for (int k = 0; k < e.corners; ++k) vertices.push_back(e.tets[element][k]);
+        std::sort(vertices.begin(), vertices.end());
+        vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
+        if (static_cast<int>(found.size()) < smallest && static_cast<int>(found.size()) < e.size()) {
+            for (int v : vertices) state.owner[v] = -1;
+            continue;
+        }
+        state.components.push_back(rigid_component(solid, state, std::move(vertices)));
+    }
+    join_loose_elements(world, solid, stretch_rate, state);
+    for (const Component& c : state.components)
+        for (int v : c.vertices) {
+            state.local[v] = c.state.rotation.conjugate() * (state.x[v] - c.state.position);
+            state.v[v] = world::velocity_at(c.state, state.x[v]);
+        }
+    state.elastic_elements = 0;
+    for (int i = 0; i < e.size(); ++i) {
+        int owner = state.owner[e.tets[i][0]];
+        for (int k = 1; k < e.corners; ++k)
+            if (state.owner[e.tets[i][k]] != owner) owner = -1;
+        state.element_of[i] = owner;
+        state.elastic_elements += owner < 0;
+    }
+    add_internal_forces(solid, state);
+}
+
+}  // namespace tenon::adaptive

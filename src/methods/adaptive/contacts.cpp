@@ -1,0 +1,335 @@
+#include "methods/adaptive/contacts.hpp"
+
+#include <Eigen/LU>
+#include <algorithm>
+
+#include "geometry/closest.hpp"
+#include "geometry/primitive_distance.hpp"
+#include "math/binary_io.hpp"
+
+namespace tenon::adaptive {
+
+namespace collide = geometry::collide;
+
+namespace {
+
+constexpr double kSinking = 1e-3;     // of a body's least side, under its own weight
+constexpr int kSampledVertices = 64;  // bodies with few vertices are also looked for inside solids
+
+// Pair and feature in 64 bits: 20 + 20 for the pair, 24 for the feature.
+std::uint64_t make_key(int a, int b, std::uint32_t feature) {
+    return (static_cast<std::uint64_t>(a) << 44) | (static_cast<std::uint64_t>(b) << 24) |
+           (feature & 0xffffffu);
+}
+
+Support body_support(int body) {
+    Support s;
+    s.body = body;
+    return s;
+}
+
+Support vertex_support(int solid, int vertex) {
+    Support s;
+    s.solid = solid;
+    s.count = 1;
+    s.vertex[0] = vertex;
+    s.weight[0] = 1;
+    return s;
+}
+
+bool attached(const Solid& solid, int body) {
+    for (const Solid::Drive& d : solid.drives)
+        if (d.body == body) return true;
+    return std::find(solid.holders.begin(), solid.holders.end(), body) != solid.holders.end();
+}
+
+bool moved_from_outside(const Solid& solid, const SolidState& state, int vertex) {
+    return state.owner[vertex] >= 0 && state.owner[vertex] < static_cast<int>(solid.drives.size());
+}
+
+// Distance and outward normal of a body's surface at a point of the world.
+struct Field {
+    const Shape* shape = nullptr;
+    const geometry::SignedDistance* grid = nullptr;
+    Mat3 R;
+    Vec3 t;
+
+    Field(const Shape& s, const collide::Collider& collider, const Mat34& pose) : shape(&s) {
+        R = pose.leftCols<3>();
+        t = pose.col(3);
+        if (geometry::has_closed_form(s.primitive.kind)) {
+            t += R * s.primitive.frame.position;
+            R = R * s.primitive.frame.rotation.toRotationMatrix();
+        } else {
+            grid = collider.field.get();
+        }
+    }
+    geometry::FieldSample at(const Vec3& point) const {
+        const Vec3 local = R.transpose() * (point - t);
+        if (!grid) {
+            geometry::FieldSample sample = geometry::primitive_distance(shape->primitive, local);
+            sample.normal = R * sample.normal;
+            return sample;
+        }
+        const auto sample = grid->sample(local);
+        const double length = sample.gradient.norm();
+        return {sample.distance, length > 1e-9 ? Vec3(R * sample.gradient / length) : Vec3(Vec3::UnitY())};
+    }
+};
+
+}  // namespace
+
+Contacts::Contacts(const World& world, const std::vector<Solid>& solids,
+                   const geometry::SignedDistanceOptions& options) {
+    std::vector<char> used(world.shapes.size(), 0);
+    for (int i = 0; i < world.bodies.size(); ++i) used[world.bodies.shape[i]] |= world.bodies.collides[i];
+    bool any_mesh = false;
+    for (std::size_t s = 0; s < world.shapes.size(); ++s)
+        any_mesh |= used[s] && collide::needs_field(*world.shapes[s]);
+    colliders_.resize(world.shapes.size());
+    for (std::size_t s = 0; s < world.shapes.size(); ++s) {
+        if (!used[s]) continue;
+        const bool closed_form = geometry::has_closed_form(world.shapes[s]->primitive.kind);
+        colliders_[s] = collide::make_collider(*world.shapes[s], any_mesh || !closed_form, options,
+                                               {"", world.shapes[s]->name});
+    }
+    for (int i = 0; i < world.bodies.size(); ++i)
+        is_plane_.push_back(world.bodies.collides[i] &&
+                            world.shape_of(i).primitive.kind == Primitive::Kind::plane);
+    shapes_.resize(solids.size());
+    const double gravity = world.gravity.norm() > 0 ? world.gravity.norm() : 9.81;
+    for (int i = 0; i < world.bodies.size(); ++i)
+        softness_.push_back(world.bodies.dynamic(i)
+                                ? kSinking * world.shape_of(i).box.size().minCoeff() /
+                                      (world.bodies.mass[i] * gravity / collide::max_points)
+                                : 1e300);
+    for (const Solid& solid : solids) {
+        Box3 box;
+        double mass = 0;
+        for (const Vec3& x : solid.rest) box.add(x);
+        for (double m : solid.mass) mass += m;
+        Vec3 size = box.size();
+        if (solid.elements.corners == 3) size.z() = size.head<2>().minCoeff();
+        const double points = 1.0 + static_cast<double>(solid.surface_vertices.size()) / 8;
+        softness_.push_back(kSinking * size.minCoeff() / (mass * gravity / points));
+    }
+}
+
+void Contacts::find(const World& world, const std::vector<Solid>& solids,
+                    const std::vector<SolidState>& states, const std::vector<Mat34>& poses) {
+    points_.clear();
+    for (SolidShape& shape : shapes_) shape.current = false;
+    find_pairs(world, solids, states, poses);
+    const int bodies = world.bodies.size();
+    for (const geometry::ItemPair& pair : pairs_) {
+        if (!world.may_collide(pair.a, pair.b)) continue;
+        if (pair.b < bodies) {
+            bodies_touch(world, pair.a, pair.b, poses);
+        } else if (pair.a < bodies) {
+            if (attached(solids[pair.b - bodies], pair.a)) continue;
+            solid_in_body(world, pair.a, pair.b - bodies, solids, states, poses[pair.a]);
+            body_in_solid(world, pair.a, pair.b - bodies, solids, states, poses[pair.a]);
+        } else {
+            solid_in_solid(world, pair.a - bodies, pair.b - bodies, solids, states);
+            solid_in_solid(world, pair.b - bodies, pair.a - bodies, solids, states);
+        }
+    }
+    for (TouchPoint& p : points_) {
+        p.friction = world.pair_friction(p.a, p.b);
+        p.restitution = world.pair_restitution(p.a, p.b);
+        p.softness = std::min(softness_[p.a], softness_[p.b]);
+        const auto known = std::lower_bound(memory_.begin(), memory_.end(), p.key,
+                                            [](const Memory& m, std::uint64_t key) { return m.key < key; });
+        if (known == memory_.end() || known->key != p.key) continue;
+        p.fresh = false;
+        p.impulse = known->impulse;
+        p.stretch = known->stretch - known->stretch.dot(p.normal) * p.normal;
+    }
+}
+
+void Contacts::find_pairs(const World& world, const std::vector<Solid>& solids,
+                          const std::vector<SolidState>& states, const std::vector<Mat34>& poses) {
+    const int bodies = world.bodies.size();
+    const Box3 nowhere{Vec3::Constant(1e30), Vec3::Constant(1e30)};
+    boxes_.assign(bodies + solids.size(), Box3{});
+    moves_.assign(bodies + solids.size(), 1);
+    for (int i = 0; i < bodies; ++i) {
+        moves_[i] = world.bodies.dynamic(i);
+        if (is_plane_[i] || !world.bodies.collides[i]) {
+            boxes_[i] = nowhere;
+            moves_[i] = 0;
+            continue;
+        }
+        const Box3& local = world.shape_of(i).box;
+        const Vec3 center = transform(poses[i], local.center());
+        const Vec3 half = poses[i].leftCols<3>().cwiseAbs() * (0.5 * local.size());
+        boxes_[i] = {center - half, center + half};
+    }
+    for (std::size_t s = 0; s < solids.size(); ++s)
+        for (int v : solids[s].surface_vertices) boxes_[bodies + s].add(states[s].x[v]);
+    broad_.find_pairs(boxes_, pairs_, moves_);
+    for (int plane = 0; plane < bodies; ++plane) {
+        if (!is_plane_[plane]) continue;
+        for (int i = 0; i < static_cast<int>(boxes_.size()); ++i)
+            if (moves_[i]) pairs_.push_back({std::min(plane, i), std::max(plane, i)});
+    }
+}
+
+void Contacts::add(TouchPoint point) {
+    points_.push_back(std::move(point));
+}
+
+void Contacts::bodies_touch(const World& world, int a, int b, const std::vector<Mat34>& poses) {
+    found_.clear();
+    collide::find_contacts(colliders_[world.bodies.shape[a]], poses[a].leftCols<3>(), poses[a].col(3),
+                           colliders_[world.bodies.shape[b]], poses[b].leftCols<3>(), poses[b].col(3), 0.0,
+                           found_);
+    for (const collide::PairContact& c : found_) {
+        TouchPoint p;
+        p.key = make_key(a, b, c.id);
+        p.a = b;
+        p.b = a;
+        p.on_a = body_support(b);
+        p.on_b = body_support(a);
+        p.point = c.point;
+        p.normal = c.normal;
+        p.distance = c.distance;
+        add(p);
+    }
+}
+
+void Contacts::solid_in_body(const World& world, int body, int solid, const std::vector<Solid>& solids,
+                             const std::vector<SolidState>& states, const Mat34& pose) {
+    const int bodies = world.bodies.size();
+    const Field field(world.shape_of(body), colliders_[world.bodies.shape[body]], pose);
+    for (int v : solids[solid].surface_vertices) {
+        const Vec3& x = states[solid].x[v];
+        if (!is_plane_[body] && !boxes_[body].contains(x)) continue;
+        const geometry::FieldSample sample = field.at(x);
+        if (sample.distance >= 0) continue;
+        if (!world.bodies.dynamic(body) && moved_from_outside(solids[solid], states[solid], v)) continue;
+        TouchPoint p;
+        p.key = make_key(bodies + solid, body, static_cast<std::uint32_t>(v));
+        p.a = bodies + solid;
+        p.b = body;
+        p.on_a = vertex_support(solid, v);
+        p.on_b = body_support(body);
+        p.point = x;
+        p.normal = sample.normal;
+        p.distance = sample.distance;
+        add(p);
+    }
+}
+
+// Corners of bodies that are smaller than the solid's own triangles.
+void Contacts::body_in_solid(const World& world, int body, int solid, const std::vector<Solid>& solids,
+                             const std::vector<SolidState>& states, const Mat34& pose) {
+    const std::vector<Vec3>& corners = world.shape_of(body).mesh.vertices;
+    if (is_plane_[body] || corners.size() > kSampledVertices || solids[solid].elements.corners == 3) return;
+    const int bodies = world.bodies.size();
+    for (std::size_t k = 0; k < corners.size(); ++k) {
+        const Vec3 at = transform(pose, corners[k]);
+        if (!boxes_[bodies + solid].contains(at)) continue;
+        TouchPoint p;
+        if (!surface_of(solid, solids, states, at, p.on_b, p.normal, p.distance)) continue;
+        p.key = make_key(body, bodies + solid, static_cast<std::uint32_t>(k));
+        p.a = body;
+        p.b = bodies + solid;
+        p.on_a = body_support(body);
+        p.point = at;
+        add(p);
+    }
+}
+
+void Contacts::solid_in_solid(const World& world, int inner, int outer, const std::vector<Solid>& solids,
+                              const std::vector<SolidState>& states) {
+    if (solids[outer].elements.corners == 3) return;
+    const int bodies = world.bodies.size();
+    for (int v : solids[inner].surface_vertices) {
+        const Vec3& x = states[inner].x[v];
+        if (!boxes_[bodies + outer].contains(x)) continue;
+        TouchPoint p;
+        if (!surface_of(outer, solids, states, x, p.on_b, p.normal, p.distance)) continue;
+        p.key = make_key(bodies + inner, bodies + outer, static_cast<std::uint32_t>(v));
+        p.a = bodies + inner;
+        p.b = bodies + outer;
+        p.on_a = vertex_support(inner, v);
+        p.point = x;
+        add(p);
+    }
+}
+
+bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
+                          const Vec3& point, Support& support, Vec3& normal, double& distance) {
+    const ElasticElements& e = solids[solid].elements;
+    const std::vector<Vec3>& x = states[solid].x;
+    SolidShape& shape = shapes_[solid];
+    if (!shape.current) {
+        shape.boxes.resize(e.tets.size());
+        for (std::size_t i = 0; i < e.tets.size(); ++i) {
+            shape.boxes[i] = {};
+            for (int v : e.tets[i]) shape.boxes[i].add(x[v]);
+        }
+        if (shape.built) {
+            shape.tree.refit(shape.boxes);
+        } else {
+            shape.tree.build(shape.boxes);
+            shape.rest.vertices = solids[solid].rest;
+            shape.rest.triangles = solids[solid].surface;
+            shape.surface = geometry::SurfaceTree(shape.rest, shape.edges);
+            shape.built = true;
+        }
+        shape.current = true;
+    }
+    int inside = -1;
+    Vec3 weights;  // of corners 1 to 3
+    shape.tree.visit_overlaps({point, point}, [&](int i) {
+        if (inside >= 0) return;
+        const Tet& t = e.tets[i];
+        Mat3 edges;
+        edges << x[t[1]] - x[t[0]], x[t[2]] - x[t[0]], x[t[3]] - x[t[0]];
+        if (edges.determinant() == 0) return;
+        const Vec3 w = edges.inverse() * (point - x[t[0]]);
+        if (w.minCoeff() >= 0 && w.sum() <= 1) {
+            inside = i;
+            weights = w;
+        }
+    });
+    if (inside < 0) return false;
+    const Tet& t = e.tets[inside];
+    const std::vector<Vec3>& rest = shape.rest.vertices;
+    Vec3 at_rest = (1 - weights.sum()) * rest[t[0]];
+    for (int k = 0; k < 3; ++k) at_rest += weights[k] * rest[t[k + 1]];
+    const geometry::SurfacePoint nearest = geometry::closest_point(shape.surface, at_rest);
+    if (nearest.triangle < 0) return false;
+    const Triangle& f = shape.rest.triangles[nearest.triangle];
+    const Vec3 ab = rest[f[1]] - rest[f[0]], ac = rest[f[2]] - rest[f[0]], ap = nearest.point - rest[f[0]];
+    const Vec3 area = ab.cross(ac);
+    const double wb = ap.cross(ac).dot(area) / area.squaredNorm(),
+                 wc = ab.cross(ap).dot(area) / area.squaredNorm();
+    support.solid = solid;
+    support.count = 3;
+    support.vertex = {f[0], f[1], f[2]};
+    support.weight = {1 - wb - wc, wb, wc};
+    Vec3 on_surface = Vec3::Zero();
+    for (int k = 0; k < 3; ++k) on_surface += support.weight[k] * x[f[k]];
+    normal = (x[f[1]] - x[f[0]]).cross(x[f[2]] - x[f[0]]).normalized();
+    distance = (point - on_surface).dot(normal);
+    return distance < 0;
+}
+
+void Contacts::remember() {
+    memory_.clear();
+    for (const TouchPoint& p : points_) memory_.push_back({p.key, p.impulse, p.stretch});
+    std::sort(memory_.begin(), memory_.end(), [](const Memory& a, const Memory& b) { return a.key < b.key; });
+}
+
+void Contacts::save(std::ostream& out) const {
+    write_values(out, memory_);
+}
+
+void Contacts::load(std::istream& in) {
+    read_values(in, memory_);
+}
+
+}  // namespace tenon::adaptive

@@ -1,0 +1,94 @@
+// Where bodies touch: vertices of one inside another (signed distances), with what persists from step to step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "geometry/broad_phase.hpp"
+#include "geometry/bvh_surface.hpp"
+#include "geometry/collide/collide.hpp"
+#include "geometry/signed_distance.hpp"
+#include "methods/adaptive/solid.hpp"
+
+namespace tenon::adaptive {
+
+// A point of a body, or of an elastic solid between up to three of its vertices.
+struct Support {
+    int body = -1, solid = -1;
+    int count = 0;
+    std::array<int, 3> vertex{};
+    std::array<double, 3> weight{};
+};
+
+struct TouchPoint {
+    std::uint64_t key = 0;  // which features meet: the same from step to step
+    int a = 0, b = 0;       // numbers in the world; elastic bodies come after bodies
+    Support on_a, on_b;
+    Vec3 point = Vec3::Zero();
+    Vec3 normal = Vec3::UnitY();  // from b to a
+    double distance = 0.0;        // negative: penetration
+    Vec3 impulse = Vec3::Zero();  // on a: of the last step at first, then of this one
+    Vec3 stretch = Vec3::Zero();  // tangential offset that carries the static friction, as penetration does
+    bool fresh = true;            // was not there in the last step
+    double friction = 0.0, restitution = 0.0;
+    double softness = 0.0;  // metres of penetration per newton at rest
+};
+
+class Contacts {
+  public:
+    Contacts(const World& world, const std::vector<Solid>& solids,
+             const geometry::SignedDistanceOptions& options);
+
+    // All contacts now, in a fixed order, with the impulses they had in the last step.
+    void find(const World& world, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
+              const std::vector<Mat34>& poses);
+
+    std::vector<TouchPoint>& points() { return points_; }
+    const std::vector<TouchPoint>& points() const { return points_; }
+    void remember();  // the impulses, for the next step
+
+    void save(std::ostream& out) const;
+    void load(std::istream& in);
+
+  private:
+    struct SolidShape {  // for points inside a solid
+        Mesh rest;
+        std::vector<Edge> edges;
+        geometry::SurfaceTree surface;
+        geometry::Bvh tree;
+        std::vector<Box3> boxes;
+        bool built = false, current = false;
+    };
+    struct Memory {
+        std::uint64_t key;
+        Vec3 impulse, stretch;
+    };
+    void find_pairs(const World& world, const std::vector<Solid>& solids,
+                    const std::vector<SolidState>& states, const std::vector<Mat34>& poses);
+    void bodies_touch(const World& world, int a, int b, const std::vector<Mat34>& poses);
+    void solid_in_body(const World& world, int body, int solid, const std::vector<Solid>& solids,
+                       const std::vector<SolidState>& states, const Mat34& pose);
+    void body_in_solid(const World& world, int body, int solid, const std::vector<Solid>& solids,
+                       const std::vector<SolidState>& states, const Mat34& pose);
+    void solid_in_solid(const World& world, int inner, int outer, const std::vector<Solid>& solids,
+                        const std::vector<SolidState>& states);
+    // The point of a solid's surface nearest to a point inside it, found in its rest shape; false when outside.
+    bool surface_of(int solid, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
+                    const Vec3& point, Support& support, Vec3& normal, double& distance);
+    void add(TouchPoint point);
+
+    std::vector<geometry::collide::Collider> colliders_;  // of shapes
+    std::vector<char> is_plane_;                          // bodies
+    std::vector<double> softness_;                        // of bodies and solids
+    std::vector<SolidShape> shapes_;
+    std::vector<Box3> boxes_;
+    std::vector<char> moves_;
+    geometry::BroadPhase broad_;
+    std::vector<geometry::ItemPair> pairs_;
+    std::vector<TouchPoint> points_;
+    std::vector<Memory> memory_;
+    geometry::collide::ContactList found_;
+};
+
+}  // namespace tenon::adaptive

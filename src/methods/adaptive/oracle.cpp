@@ -1,0 +1,159 @@
+#include "methods/adaptive/oracle.hpp"
+
+#include <Eigen/LU>
+#include <cmath>
+
+#include "math/parallel.hpp"
+
+namespace tenon::adaptive {
+namespace {
+
+constexpr double kPinned = 1e6;      // pinned vertices act this much heavier
+constexpr double kDropBelow = 1e-6;  // of the incomplete factor, as in the paper
+
+}  // namespace
+
+void Preconditioning::prepare(const Solid& solid, const std::vector<char>& pinned, double h,
+                              Preconditioner kind) {
+    if (h == h_ && kind == kind_ && !diagonal_.empty()) return;
+    h_ = h;
+    kind_ = kind;
+    const ElasticElements& e = solid.elements;
+    std::vector<std::pair<int, int>> pairs;
+    for (const Tet& t : e.tets)
+        for (int a = 0; a < e.corners; ++a)
+            for (int b = 0; b < a; ++b) pairs.emplace_back(t[a], t[b]);
+    solve::BlockMatrix matrix;
+    matrix.resize(solve::make_pattern(solid.vertices(), std::move(pairs)), 1);
+    for (int v = 0; v < solid.vertices(); ++v)
+        matrix.diagonal[v] = (solid.mass[v] + h * solid.damping[v]) * (pinned[v] ? kPinned : 1.0);
+    for (int i = 0; i < e.size(); ++i) {
+        const double k = solid.scale(i, h) * e.volume[i] * (2 * e.material[i].mu + e.material[i].lambda);
+        for (int a = 0; a < e.corners; ++a)
+            for (int b = 0; b <= a; ++b) {
+                const double term = k * e.shape_gradient[i].row(a).dot(e.shape_gradient[i].row(b));
+                const int va = e.tets[i][a], vb = e.tets[i][b];
+                if (a == b)
+                    matrix.diagonal[va] += term;
+                else
+                    matrix.lower[matrix.find(std::max(va, vb), std::min(va, vb))] += term;
+            }
+    }
+    for (int v = 0; v < solid.vertices(); ++v)
+        if (pinned[v]) matrix.diagonal[v] *= kPinned;
+    diagonal_ = matrix.diagonal;
+    if (kind == Preconditioner::cholesky && !full_.factor(matrix))
+        throw StepFailure("the forecast's matrix is not positive");
+    if (kind == Preconditioner::incomplete) incomplete_.factor(matrix, kDropBelow);
+}
+
+void Preconditioning::apply(const std::vector<Vec3>& r, std::vector<Vec3>& z) const {
+    const int count = static_cast<int>(r.size());
+    z.resize(count);
+    if (kind_ == Preconditioner::jacobi) {
+        for (int v = 0; v < count; ++v) z[v] = r[v] / diagonal_[v];
+        return;
+    }
+    parallel_for(3, 1, [&](std::size_t c) {
+        std::vector<double> b(count), x(count);
+        for (int v = 0; v < count; ++v) b[v] = r[v][static_cast<int>(c)];
+        if (kind_ == Preconditioner::cholesky)
+            full_.solve(b.data(), x.data());
+        else
+            incomplete_.solve(b.data(), x.data());
+        for (int v = 0; v < count; ++v) z[v][static_cast<int>(c)] = x[v];
+    });
+}
+
+// The right-hand side of Eq. 5 on every vertex, with contact impulses. Rigid elements exert the forces they had when
+// they became rigid, turned with them; their stiffness sees no relative velocity.
+void Oracle::gather_loads(const Input& in, const SolidState& state) {
+    const Solid& solid = in.solid;
+    const ElasticElements& e = solid.elements;
+    r_.resize(solid.vertices());
+    for (int v = 0; v < solid.vertices(); ++v)
+        r_[v] =
+            in.h * (solid.mass[v] * in.world.gravity - solid.damping[v] * state.v[v]) + in.contact_impulse[v];
+    for (const Component& c : state.components) {
+        const Mat3 R = c.state.rotation.toRotationMatrix();
+        for (std::size_t k = 0; k < c.vertices.size(); ++k) r_[c.vertices[k]] += in.h * (R * c.internal[k]);
+    }
+    const int drives = static_cast<int>(solid.drives.size());
+    for (int i = 0; i < e.size(); ++i) {
+        if (state.element_of[i] >= state.first_component) continue;
+        Mat3 rate = Mat3::Zero();
+        if (state.element_of[i] < 0)
+            for (int k = 0; k < e.corners; ++k) {
+                const int v = e.tets[i][k];
+                const bool driven = state.owner[v] >= 0 && state.owner[v] < drives;
+                rate += (driven ? in.driven[v] : state.v[v]) * e.shape_gradient[i].row(k);
+            }
+        const ElasticDifferential d =
+            elastic_differential(e.model, e.material[i], e.deformation(i, state.x), rate);
+        const Mat3 impulse = -e.volume[i] * (in.h * d.stress + solid.scale(i, in.h) * d.change);
+        for (int k = 0; k < e.corners; ++k)
+            r_[e.tets[i][k]] += impulse * e.shape_gradient[i].row(k).transpose();
+    }
+}
+
+// What is left after the acceleration each component would have as a rigid body, centripetal part included: zero for
+// a part that flies, spins or rests in equilibrium.
+void Oracle::subtract_rigid_motion(const Input& in, const SolidState& state) {
+    const Solid& solid = in.solid;
+    for (const Component& c : state.components) {
+        Vec3 push = Vec3::Zero(), turn = Vec3::Zero();
+        for (int v : c.vertices) {
+            push += r_[v];
+            turn += (state.x[v] - c.state.position).cross(r_[v]);
+        }
+        const Mat3 R = c.state.rotation.toRotationMatrix();
+        const Mat3 inertia = R * c.moments.asDiagonal() * R.transpose();
+        const Vec3& w = c.state.spin;
+        const Vec3 dv = push / c.mass;
+        const Vec3 dw = R * (R.transpose() * (turn - in.h * w.cross(inertia * w))).cwiseQuotient(c.moments);
+        for (int v : c.vertices) {
+            const Vec3 arm = state.x[v] - c.state.position;
+            r_[v] -= solid.mass[v] * (dv + dw.cross(arm) + in.h * w.cross(w.cross(arm)));
+        }
+    }
+    const int drives = static_cast<int>(solid.drives.size());
+    for (int v = 0; v < solid.vertices(); ++v)
+        if (state.owner[v] >= 0 && state.owner[v] < drives)
+            r_[v] -= solid.mass[v] * (in.driven[v] - state.v[v]);
+    for (int v = 0; v < solid.vertices(); ++v)
+        if (pinned_[v]) r_[v].setZero();
+}
+
+void Oracle::forecast(const Input& in, Preconditioner kind, SolidState& state) {
+    const Solid& solid = in.solid;
+    const ElasticElements& e = solid.elements;
+    pinned_.assign(solid.vertices(), 0);
+    for (const ElasticBody::Pin& pin : in.world.elastic[solid.index].pins) pinned_[pin.vertex] = 1;
+    preconditioning_.prepare(solid, pinned_, in.h, kind);
+    gather_loads(in, state);
+    subtract_rigid_motion(in, state);
+    preconditioning_.apply(r_, z_);
+
+    // alpha = r . z / z . A z, with A z never assembled; the strain rate of Eq. 16 along z on the way
+    curvature_.resize(e.tets.size());
+    strain_.resize(e.tets.size());
+    parallel_for(e.tets.size(), 256, [&](std::size_t k) {
+        const int i = static_cast<int>(k);
+        const Mat3 f = e.deformation(i, state.x), df = e.deformation_rate(i, z_);
+        const ElasticDifferential d = elastic_differential(e.model, e.material[i], f, df);
+        curvature_[i] = solid.scale(i, in.h) * e.volume[i] * d.change.cwiseProduct(df).sum();
+        const Mat3 half = f.transpose() * df;
+        strain_[i] = 0.25 * (half + half.transpose()).squaredNorm();
+    });
+    double along = 0, work = 0;
+    for (int v = 0; v < solid.vertices(); ++v) {
+        work += r_[v].dot(z_[v]);
+        along += (solid.mass[v] + in.h * solid.damping[v]) * z_[v].squaredNorm();
+    }
+    for (double c : curvature_) along += c;
+    const double alpha = along > 0 && work > 0 ? work / along : 1.0;
+    for (int i = 0; i < e.size(); ++i)
+        if (state.element_of[i] >= 0) state.rate[i] = alpha * alpha * strain_[i];
+}
+
+}  // namespace tenon::adaptive

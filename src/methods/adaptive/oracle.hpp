@@ -1,0 +1,51 @@
+// A cheap forecast of which rigid elements would deform: one step of preconditioned conjugate gradients on the system
+// of the whole solid (section 3.5), relative to the motion its rigid components would make.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "methods/adaptive/settings.hpp"
+#include "methods/adaptive/solid.hpp"
+#include "solve/block_cholesky.hpp"
+#include "solve/incomplete_cholesky.hpp"
+
+namespace tenon::adaptive {
+
+// M + h (h + alpha_1) L (x) I, L the mesh's Laplacian weighted with the materials' stiffness: constant, factored once.
+class Preconditioning {
+  public:
+    void prepare(const Solid& solid, const std::vector<char>& pinned, double h, Preconditioner kind);
+    void apply(const std::vector<Vec3>& r, std::vector<Vec3>& z) const;
+
+  private:
+    double h_ = 0;
+    Preconditioner kind_ = Preconditioner::cholesky;
+    std::vector<double> diagonal_;
+    solve::BlockCholesky full_;
+    solve::IncompleteCholesky incomplete_;
+};
+
+class Oracle {
+  public:
+    struct Input {
+        const World& world;
+        const Solid& solid;
+        const std::vector<Vec3>& driven;           // velocity of driven vertices over the step
+        const std::vector<Vec3>& contact_impulse;  // on vertices
+        double h;
+    };
+    // Sets the forecast of the squared strain rate of every rigid element.
+    void forecast(const Input& in, Preconditioner kind, SolidState& state);
+
+  private:
+    void gather_loads(const Input& in, const SolidState& state);
+    void subtract_rigid_motion(const Input& in, const SolidState& state);
+
+    Preconditioning preconditioning_;
+    std::vector<char> pinned_;
+    std::vector<Vec3> r_, z_;
+    std::vector<double> curvature_, strain_;
+};
+
+}  // namespace tenon::adaptive

@@ -1,0 +1,29 @@
+// The parameters of the adaptive method.
+#pragma once
+
+#include "tenon/method.hpp"
+
+namespace tenon::adaptive {
+
+enum class Preconditioner { cholesky, incomplete, jacobi };
+
+struct Settings {
+    bool adaptive = true;
+    double rigid_below = 1e-5;    // tau_R, squared strain rate in 1/s^2
+    double elastic_above = 1e-4;  // tau_E
+    int steps_before_rigid = 5;
+    int smallest_component = 10;
+    Preconditioner preconditioner = Preconditioner::cholesky;
+    bool skip_oracle = true;
+    double compliance = 0.0;  // gamma, s/kg; 0: from each body's weight
+    double baumgarte = 0.2;   // k_b h
+    int sweeps = 30;
+    double tolerance = 0.0;
+    int field_cells = 40;
+};
+
+std::vector<ParamInfo> parameters();
+Settings read_settings(const Params& params);
+std::optional<Unsupported> supports(const Scene& scene);
+
+}  // namespace tenon::adaptive

@@ -1,0 +1,176 @@
+#include "methods/adaptive/solid.hpp"
+
+#include <algorithm>
+
+#include "solve/block_symbolic.hpp"
+
+namespace tenon::adaptive {
+namespace {
+
+void set_masses(Solid& solid, const World& world) {
+    const ElasticBody& body = world.elastic[solid.index];
+    const ElasticElements& e = solid.elements;
+    solid.mass = body.vertex_mass;
+    solid.damping.assign(solid.mass.size(), 0.0);
+    solid.stiffness_damping.resize(e.tets.size());
+    solid.rest_block.assign(solid.mass.size(), Mat3::Zero());
+    solid.rest_damping_block = solid.rest_block;
+    for (int i = 0; i < e.size(); ++i) {
+        const MaterialSpec& material = world.materials[body.tet_material[i]];
+        solid.stiffness_damping[i] = material.rayleigh_stiffness;
+        const Mat12 k = element_stiffness(e, i, body.rest, true);
+        for (int c = 0; c < e.corners; ++c) {
+            const int v = e.tets[i][c];
+            solid.damping[v] += material.rayleigh_mass * material.density * e.volume[i] / e.corners;
+            solid.rest_block[v] += k.block<3, 3>(3 * c, 3 * c);
+            solid.rest_damping_block[v] += material.rayleigh_stiffness * k.block<3, 3>(3 * c, 3 * c);
+        }
+    }
+}
+
+// Faces of tetrahedra (edges of triangles) that two elements share.
+void find_neighbours(Solid& solid) {
+    const ElasticElements& e = solid.elements;
+    std::vector<std::pair<std::array<int, 3>, std::pair<int, int>>> faces;
+    for (int i = 0; i < e.size(); ++i)
+        for (int c = 0; c < e.corners; ++c) {
+            std::array<int, 3> face{-1, -1, -1};
+            for (int k = 0, n = 0; k < e.corners; ++k)
+                if (k != c) face[n++] = e.tets[i][k];
+            std::sort(face.begin(), face.end());
+            faces.push_back({face, {i, c}});
+        }
+    std::sort(faces.begin(), faces.end());
+    solid.across.assign(e.tets.size(), {-1, -1, -1, -1});
+    std::vector<char> outside(solid.mass.size(), 0);
+    for (std::size_t k = 0; k < faces.size(); ++k) {
+        const auto [i, c] = faces[k].second;
+        if (k + 1 < faces.size() && faces[k].first == faces[k + 1].first) {
+            const auto [j, d] = faces[k + 1].second;
+            solid.across[i][c] = j;
+            solid.across[j][d] = i;
+            ++k;
+        } else {
+            for (int v : faces[k].first)
+                if (v >= 0) outside[v] = 1;
+        }
+    }
+    for (std::size_t v = 0; v < outside.size(); ++v)
+        if (outside[v]) solid.surface_vertices.push_back(static_cast<int>(v));
+}
+
+void find_order(Solid& solid) {
+    const ElasticElements& e = solid.elements;
+    const int count = solid.vertices();
+    std::vector<std::pair<int, int>> pairs;
+    for (const Tet& t : e.tets)
+        for (int a = 0; a < e.corners; ++a)
+            for (int b = 0; b < a; ++b) pairs.emplace_back(t[a], t[b]);
+    const solve::BlockPattern pattern = solve::make_pattern(count, pairs);
+    solid.order = solve::dissection_order(pattern);
+    solid.position.resize(count);
+    for (int p = 0; p < count; ++p) solid.position[solid.order[p]] = p;
+
+    solid.adjacent_start.assign(count + 1, 0);
+    const auto each = [&](const auto& visit) {
+        for (int i = 0; i < count; ++i)
+            for (int k = pattern.start[i]; k < pattern.start[i + 1]; ++k) {
+                visit(i, pattern.columns[k]);
+                visit(pattern.columns[k], i);
+            }
+    };
+    each([&](int i, int) { ++solid.adjacent_start[i + 1]; });
+    for (int i = 0; i < count; ++i) solid.adjacent_start[i + 1] += solid.adjacent_start[i];
+    solid.adjacent.resize(solid.adjacent_start[count]);
+    std::vector<int> next(solid.adjacent_start.begin(), solid.adjacent_start.end() - 1);
+    each([&](int i, int j) { solid.adjacent[next[i]++] = j; });
+    for (int i = 0; i < count; ++i)
+        std::sort(solid.adjacent.begin() + solid.adjacent_start[i],
+                  solid.adjacent.begin() + solid.adjacent_start[i + 1],
+                  [&](int a, int b) { return solid.position[a] < solid.position[b]; });
+}
+
+void find_colours(Solid& solid) {
+    const ElasticElements& e = solid.elements;
+    std::vector<std::vector<char>> used(solid.mass.size());
+    solid.colour.resize(e.tets.size());
+    for (int i = 0; i < e.size(); ++i) {
+        int c = 0;
+        const auto taken = [&](int colour) {
+            for (int k = 0; k < e.corners; ++k) {
+                const auto& u = used[e.tets[i][k]];
+                if (colour < static_cast<int>(u.size()) && u[colour]) return true;
+            }
+            return false;
+        };
+        while (taken(c)) ++c;
+        for (int k = 0; k < e.corners; ++k) {
+            auto& u = used[e.tets[i][k]];
+            if (static_cast<int>(u.size()) <= c) u.resize(c + 1, 0);
+            u[c] = 1;
+        }
+        solid.colour[i] = c;
+        solid.colours = std::max(solid.colours, c + 1);
+    }
+}
+
+}  // namespace
+
+Solid make_solid(const World& world, int index) {
+    Solid solid;
+    solid.index = index;
+    solid.elements = make_elements(world.elastic[index], world.materials);
+    solid.rest = world.elastic[index].rest;
+    solid.surface = world.elastic[index].surface;
+    set_masses(solid, world);
+    find_neighbours(solid);
+    find_order(solid);
+    find_colours(solid);
+    const auto add_drive = [&](int script, int body) {
+        for (const Solid::Drive& d : solid.drives)
+            if (d.script == script && d.body == body) return;
+        solid.drives.push_back({script, body});
+    };
+    for (const ElasticBody::Pin& pin : world.elastic[index].pins) {
+        if (pin.body < 0) {
+            add_drive(pin.script, -1);
+        } else if (!world.bodies.dynamic(pin.body)) {
+            add_drive(-1, pin.body);
+        } else if (std::find(solid.holders.begin(), solid.holders.end(), pin.body) == solid.holders.end()) {
+            solid.holders.push_back(pin.body);
+        }
+    }
+    return solid;
+}
+
+SolidState make_state(const Solid& solid, const ElasticBody& body) {
+    SolidState s;
+    s.x = body.x;
+    s.v = body.v;
+    s.owner.assign(body.x.size(), -1);
+    s.local.assign(body.x.size(), Vec3::Zero());
+    const int elements = solid.elements.size();
+    s.rigid.assign(elements, 0);
+    s.element_of.assign(elements, -1);
+    s.calm.assign(elements, 0);
+    s.rate.assign(elements, 0.0);
+    s.strain.resize(elements);
+    for (int i = 0; i < elements; ++i) s.strain[i] = green_strain(solid.elements.deformation(i, s.x));
+    s.elastic_elements = elements;
+    s.first_component = static_cast<int>(solid.drives.size() + solid.holders.size());
+    return s;
+}
+
+std::array<double, 6> green_strain(const Mat3& f) {
+    const Vec3 a = f.col(0), b = f.col(1), c = f.col(2);
+    return {0.5 * (a.dot(a) - 1), 0.5 * (b.dot(b) - 1), 0.5 * (c.dot(c) - 1),
+            0.5 * a.dot(b),       0.5 * a.dot(c),       0.5 * b.dot(c)};
+}
+
+double squared_rate(const std::array<double, 6>& from, const std::array<double, 6>& to, double h) {
+    double sum = 0;
+    for (int k = 0; k < 6; ++k) sum += (k < 3 ? 1 : 2) * (to[k] - from[k]) * (to[k] - from[k]);
+    return sum / (h * h);
+}
+
+}  // namespace tenon::adaptive

@@ -1,0 +1,171 @@
+// Parts that become rigid and elastic again.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "adaptive_support.hpp"
+#include "methods/adaptive/components.hpp"
+
+namespace tenon {
+namespace {
+
+MaterialSpec rubber(double young = 1e5) {
+    return soft_material("rubber", 1000, young, 0.3, 0, 0.02);
+}
+
+Vec3 momentum_about(const World& world, const Vec3& point) {
+    return angular_momentum(world) - point.cross(linear_momentum(world));
+}
+
+// Any set of elements may be declared rigid and elastic again: linear and angular momentum stay, to round-off.
+TEST(AdaptiveRigid, MomentumIsKeptAcrossEverySwitch) {
+    Scene scene = soft_scene(0.01, true);
+    add_soft_box(scene, "box", {0.6, 0.2, 0.2}, 0.1, {0.3, 1, 2}, rubber());
+    World world = build_world(scene);
+    const adaptive::Solid solid = adaptive::make_solid(world, 0);
+    adaptive::SolidState state = adaptive::make_state(solid, world.elastic[0]);
+    for (std::size_t v = 0; v < state.v.size(); ++v)
+        state.v[v] = Vec3(1, -2, 0.5) + Vec3(3, 1, -2).cross(state.x[v]) +
+                     0.3 * Vec3(std::sin(9.0 * v), std::cos(5.0 * v), std::sin(2.0 * v));
+    const auto measure = [&](Vec3& p, Vec3& l) {
+        p = l = Vec3::Zero();
+        for (std::size_t v = 0; v < state.v.size(); ++v) {
+            p += solid.mass[v] * state.v[v];
+            l += solid.mass[v] * state.x[v].cross(state.v[v]);
+        }
+    };
+    Vec3 p0, l0, p, l;
+    measure(p0, l0);
+    for (int round = 0; round < 6; ++round) {
+        for (int i = 0; i < solid.elements.size(); ++i) state.rigid[i] = (i / 7 + round) % 3 != 0;
+        adaptive::form_components(world, solid, 1, 0.0, state);
+        ASSERT_FALSE(state.components.empty());
+        measure(p, l);
+        EXPECT_LT((p - p0).norm(), 1e-12 * p0.norm());
+        EXPECT_LT((l - l0).norm(), 1e-12 * l0.norm());
+    }
+}
+
+// No two components share a vertex; each is connected through faces; every element of one is flagged.
+TEST(AdaptiveRigid, ComponentsHaveNoHinges) {
+    Scene scene = soft_scene(0.01, true);
+    add_soft_box(scene, "box", {0.6, 0.3, 0.3}, 0.1, {0, 0, 0}, rubber());
+    World world = build_world(scene);
+    const adaptive::Solid solid = adaptive::make_solid(world, 0);
+    adaptive::SolidState state = adaptive::make_state(solid, world.elastic[0]);
+    for (int round = 1; round < 8; ++round) {
+        for (int i = 0; i < solid.elements.size(); ++i) state.rigid[i] = (i * 7919 / 13 + round) % round != 1;
+        adaptive::form_components(world, solid, 1, 0.0, state);
+        std::vector<int> seen(state.x.size(), 0);
+        for (const adaptive::Component& c : state.components)
+            for (int v : c.vertices) ++seen[v];
+        for (std::size_t v = 0; v < seen.size(); ++v) {
+            EXPECT_LE(seen[v], 1);
+            EXPECT_EQ(seen[v] == 1, state.owner[v] >= 0);
+        }
+    }
+}
+
+// A free body that spins becomes rigid, keeps its spin, and stays rigid.
+TEST(AdaptiveRigid, SpinningBodyStaysRigid) {
+    Scene scene = soft_scene(0.01, true);
+    add_soft_box(scene, "box", {0.6, 0.2, 0.2}, 0.1, {0, 0, 0}, rubber(1e6));
+    scene.elastic[0].angular_velocity = Vec3(0, 3, 0);
+    scene.method_params["tau_R"] = 1e-4;
+    Simulation simulation(scene);
+    for (int i = 0; i < 100; ++i) simulation.step();
+    const Vec3 before = momentum_about(simulation.world(), Vec3::Zero());
+    for (int i = 0; i < 300; ++i) {
+        const StepReport report = simulation.step();
+        EXPECT_EQ(figure(report, "rigid_fraction"), 1.0);
+        EXPECT_EQ(figure(report, "elements_woken"), 0.0);
+    }
+    const Vec3 after = momentum_about(simulation.world(), Vec3::Zero());
+    EXPECT_LT((after - before).norm(), 1e-9 * before.norm());
+    EXPECT_GT(after.norm(), 0);
+}
+
+// At the turning point of its swing the beam has no strain rate, but it is out of balance: it must not freeze there.
+TEST(AdaptiveRigid, VibratingCantileverIsNotFrozenAtItsExtreme) {
+    std::vector<double> lowest, last;
+    for (bool adaptive : {false, true}) {
+        Scene scene = soft_scene(0.005, adaptive);
+        scene.gravity = Vec3(0, -9.81, 0);
+        scene.method_params["tau_R"] = 1e-4;
+        scene.method_params["steps_before_rigid"] = 2.0;
+        add_soft_box(scene, "beam", {0.8, 0.15, 0.15}, 0.075, {0.4, 0, 0},
+                     soft_material("rubber", 1000, 3e6, 0.3, 0, 0));
+        scene.elastic[0].pins.push_back({Vec3(-0.401, -1, -1), Vec3(-0.399, 1, 1), {}, ""});
+        Simulation simulation(scene);
+        double lo = 0;
+        std::vector<double> path;
+        for (int i = 0; i < 150; ++i) {
+            simulation.step();
+            path.push_back(mass_center(simulation.world().elastic[0]).y());
+            lo = std::min(lo, path.back());
+        }
+        lowest.push_back(lo);
+        last.push_back(path.back());
+    }
+    EXPECT_NEAR(lowest[1], lowest[0], 0.02 * std::abs(lowest[0]));
+    EXPECT_NEAR(last[1], last[0], 0.05 * std::abs(lowest[0]));
+}
+
+// What rests becomes rigid and stays so, without waking again and again.
+TEST(AdaptiveRigid, RestingStackDoesNotFlicker) {
+    Scene scene = soft_scene(0.01, true);
+    scene.gravity = Vec3(0, -9.81, 0);
+    add_floor(scene);
+    for (int k = 0; k < 2; ++k)
+        add_soft_box(scene, k == 0 ? "lower" : "upper", {0.4, 0.2, 0.4}, 0.1, {0, 0.1 + 0.2 * k, 0},
+                     soft_material("foam", 200, 1e5, 0.3, 0.5, 0.05));
+    scene.method_params["tau_R"] = 1e-4;
+    Simulation simulation(scene);
+    for (int i = 0; i < 220; ++i) simulation.step();
+    int woken = 0;
+    double rigid = 1;
+    for (int i = 0; i < 100; ++i) {
+        const StepReport report = simulation.step();
+        woken += static_cast<int>(figure(report, "elements_woken"));
+        rigid = std::min(rigid, figure(report, "rigid_fraction"));
+    }
+    EXPECT_LE(woken, 3);  // of more than 600 elements in 100 steps
+    EXPECT_GT(rigid, 0.99);
+}
+
+// A rigid body that is struck wakes near the blow, and more of it by a harder blow.
+TEST(AdaptiveRigid, HarderBlowsWakeMore) {
+    std::vector<double> most;
+    for (double speed : {2.0, 8.0}) {
+        Scene scene = soft_scene(0.005, true);
+        scene.method_params["tau_R"] = 0.01;
+        add_soft_box(scene, "bar", {2.0, 0.2, 0.2}, 0.1, {0, 0, 0},
+                     soft_material("rubber", 1000, 1e6, 0.3, 0, 0.05));
+        BodySpec ball =
+            body_spec(scene, "ball", shape_spec("sphere", {{"radius", 0.1}}), {-0.9, 0.2 + 0.06 * speed, 0});
+        ball.linear_velocity = Vec3(0, -speed, 0);
+        scene.add_body(ball);
+        Simulation simulation(scene);
+        const int until = 0.06 / 0.005 - 2;
+        StepReport report;
+        for (int i = 0; i < until; ++i) report = simulation.step();
+        EXPECT_EQ(figure(report, "rigid_fraction"), 1.0);
+        double far = 0, near = 0, awake = 0;
+        for (int i = 0; i < 8; ++i) {
+            report = simulation.step();
+            awake = std::max(awake, 1 - figure(report, "rigid_fraction"));
+            if (near == 0 && awake > 0) {
+                const ElasticBody& bar = simulation.world().elastic[0];
+                for (std::size_t t = 0; t < bar.tets.size(); ++t)
+                    if (bar.element_state[t] < 1) (bar.rest[bar.tets[t][0]].x() < 0 ? near : far) += 1;
+            }
+        }
+        EXPECT_GT(near, 0);
+        EXPECT_LE(far, near);
+        most.push_back(awake);
+    }
+    EXPECT_GE(most[1], most[0]);
+}
+
+}  // namespace
+}  // namespace tenon

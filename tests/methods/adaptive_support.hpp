@@ -1,0 +1,40 @@
+// Small scenes for tests of the adaptive method.
+#pragma once
+
+#include "scene/builtin/adaptive_scene_parts.hpp"
+#include "tenon/simulation.hpp"
+
+namespace tenon {
+
+inline Scene soft_scene(double dt, bool adaptive) {
+    Scene scene;
+    scene.method = "adaptive";
+    scene.dt = dt;
+    scene.gravity.setZero();
+    scene.method_params["adaptive"] = adaptive;
+    return scene;
+}
+
+inline void add_soft_box(Scene& scene, const std::string& name, const Vec3& size, double cell,
+                         const Vec3& position, const MaterialSpec& material) {
+    scene.elastic.push_back(
+        elastic_spec(scene, name, box_spec(size), scene.add_material(material), cell, position));
+}
+
+inline double figure(const StepReport& report, const std::string& name) {
+    for (const auto& [key, value] : report.figures)
+        if (key == name) return value;
+    return -1e300;
+}
+
+inline Vec3 mass_center(const ElasticBody& body) {
+    Vec3 sum = Vec3::Zero();
+    double mass = 0;
+    for (std::size_t v = 0; v < body.x.size(); ++v) {
+        sum += body.vertex_mass[v] * body.x[v];
+        mass += body.vertex_mass[v];
+    }
+    return sum / mass;
+}
+
+}  // namespace tenon
