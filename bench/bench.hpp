@@ -47,6 +47,7 @@ double median(std::vector<double> values);
 double seconds_of(const std::function<void()>& work);
 
 // One per file of this folder.
+Bench adaptive_bench();
 Bench articulated_bench();
 Bench impulse_bench();
 Bench io_bench();

@@ -115,8 +115,8 @@ Scene make_wheel(const Params& params) {
     Scene scene = adaptive_scene(params);
     add_floor(scene);
     const double radius = 0.3, width = 0.16, speed = 1.5;
-    const int tyre = scene.add_material(soft_material("tyre", 100, 3e4, 0.30, 1e-5, 5e-2, 0.8));
-    const int rim = scene.add_material(soft_material("rim", 300, 1e7, 0.40, 1e-5, 2e-1, 0.8));
+    const int tyre = scene.add_material(soft_material("tyre", 100, 3e4, 0.30, 1e-5, 1e-2, 0.8));
+    const int rim = scene.add_material(soft_material("rim", 300, 1e7, 0.40, 1e-5, 1e-3, 0.8));
     ElasticSpec wheel = elastic_spec(
         scene, "wheel", shape_spec("cylinder", {{"radius", radius}, {"length", width}, {"segments", 48.0}}),
         tyre, params.number("cell"), {0, radius + 0.02, 0},
