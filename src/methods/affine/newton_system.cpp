@@ -92,7 +92,7 @@ double relevant_force(const StepContext& context, const CandidatePair& pair) {
         const BodyStep& step = context.bodies.body[body];
         const double radius = 0.5 * context.field.local_box(body).diagonal();
         force = std::min(force,
-                         0.02 * step.inertia.moments.minCoeff() / (radius * context.bodies.potential_scale));
+                         0.1 * step.inertia.moments.minCoeff() / (radius * context.bodies.potential_scale));
     }
     return force;
 }
