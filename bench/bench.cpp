@@ -54,6 +54,7 @@ const std::vector<Bench>& all_benches() {
     static const std::vector<Bench> benches = {
         adaptive_bench(),
         articulated_bench(),
+        affine_bench(),
         impulse_bench(),
         io_bench(),
         solve_bench(),

@@ -50,6 +50,7 @@ double seconds_of(const std::function<void()>& work);
 Bench adaptive_bench();
 Bench articulated_bench();
 Bench impulse_bench();
+Bench affine_bench();
 Bench io_bench();
 Bench solve_bench();
 Bench volume_bench();

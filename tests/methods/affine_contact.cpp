@@ -154,6 +154,7 @@ MatX naive_matrix(const TwoBoxes& two) {
     }
     std::array<ContactBend, 2> bends;
     for (const ContactPoint& p : pair.points) {
+        if (p.force < relevant_force(*two.context, two.field->pair(0))) continue;
         const int count = two.field->bends(0, p, bends);
         for (int k = 0; k < count; ++k) {
             VecX j(24);

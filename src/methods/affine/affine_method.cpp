@@ -69,7 +69,7 @@ AffineMethod::AffineMethod(const World& world, const Settings& settings)
                   : world.contact_spec.dhat ? *world.contact_spec.dhat
                                             : default_dhat(world, length);
     eps_v_ = settings.eps_v > 0.0 ? settings.eps_v : std::min(1e-4 * length, 1e-4);
-    tolerance_ = settings.tolerance > 0.0 ? settings.tolerance : std::min(3e-4 * length, 1e-2);
+    tolerance_ = settings.tolerance > 0.0 ? settings.tolerance : std::min(1e-4 * length, 1e-2);
 }
 
 AffineMethod::~AffineMethod() = default;
@@ -175,8 +175,9 @@ void AffineMethod::build_candidates(const World& world, int round) {
         if (round == 0) {
             sweep = {body.start, free_[i], 0.0, body.role != Role::still};
             if (body.role != Role::still)
-                sweep.slack = 0.5 * scale_.dhat + 0.2 * displacement_bound(free_[i] - body.start,
-                                                                     field_.local_box(static_cast<int>(i)));
+                sweep.slack =
+                    0.5 * scale_.dhat +
+                    0.2 * displacement_bound(free_[i] - body.start, field_.local_box(static_cast<int>(i)));
         } else {
             const Box3& box = field_.local_box(static_cast<int>(i));
             sweep.q0 = sweep.q1 = q_[i];

@@ -88,7 +88,12 @@ FreeSolve newton(const Mat34& start, const Mat34& target, const Inertia& inertia
         const double slack = 1e-13 * (std::abs(value) + weight);
         double length = 1.0;
         for (; length > 1e-12; length *= 0.5) {
-            const Mat34 trial = out.q + length * step;
+            Mat34 trial = retract(out.q, step, length);
+            if (projection) {
+                const Mat34 moved = trial - out.q;
+                const Vec12 held = *projection * Eigen::Map<const Vec12>(moved.data());
+                trial = out.q + Eigen::Map<const Mat34>(held.data());
+            }
             if (trial.leftCols<3>().determinant() <= 0.0) continue;
             const double trial_value = objective(trial, target, inertia, weight, model);
             if (trial_value > value + slack) continue;

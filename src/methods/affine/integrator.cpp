@@ -36,6 +36,22 @@ Mat3 cross_matrix(const Vec3& w) {
     return W;
 }
 
+Mat3 rotation_of(const Vec3& w) {
+    const double angle = w.norm();
+    return angle > 0.0 ? Mat3(Eigen::AngleAxisd(angle, w / angle).toRotationMatrix())
+                       : Mat3(Mat3::Identity());
+}
+
+Mat34 retract(const Mat34& q, const Mat34& step, double t) {
+    const Mat3 A = q.leftCols<3>();
+    const Mat3 X = step.leftCols<3>() * A.inverse();
+    const Mat3 S = 0.5 * (X + X.transpose());
+    Mat34 moved;
+    moved.leftCols<3>() = rotation_of(0.5 * t * axial(X)) * (A + t * S * A);
+    moved.col(3) = q.col(3) + t * step.col(3);
+    return moved;
+}
+
 double potential_scale(Integrator integrator, double h, bool first_step) {
     if (integrator == Integrator::newmark) return 0.25 * h * h;
     if (integrator == Integrator::bdf2 && !first_step) return 4.0 / 9.0 * h * h;

@@ -53,5 +53,9 @@ Mat34 extrapolate_rigidly(const Mat34& q, const Mat34& rate, const Inertia& iner
 Mat3 torque_force(const Mat3& A, const Vec3& torque);
 
 Mat3 cross_matrix(const Vec3& w);
+Mat3 rotation_of(const Vec3& w);  // exp of cross_matrix(w)
+
+// q + t step to first order, with rotations kept rotations: dA = (W + S) A becomes exp(t W) (A + t S A).
+Mat34 retract(const Mat34& q, const Mat34& step, double t);
 
 }  // namespace tenon::affine

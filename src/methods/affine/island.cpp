@@ -206,7 +206,7 @@ class IslandNewton {
                 log.length = t;
                 // Sliding that turns back within the step defeats the true curvature: soften the hope, then try again.
                 friction_blend_ = t < 0.3 * log.filtered ? 1.0
-                                  : t == 1.0 ? 0.6 * friction_blend_
+                                  : t == 1.0             ? 0.6 * friction_blend_
                                                          : friction_blend_;
                 result_.converged = small && !result_.out_of_slack;
                 return;

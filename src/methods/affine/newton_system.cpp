@@ -11,11 +11,6 @@
 namespace tenon::affine {
 namespace {
 
-Mat3 rotation_of(const Vec3& w) {
-    const double angle = w.norm();
-    return angle > 0.0 ? Mat3(Eigen::AngleAxisd(angle, w / angle).toRotationMatrix()) : Mat3::Identity();
-}
-
 // Motion of the material point `local` along `direction`, as a vector over the body's unknowns.
 template <int Dof>
 Eigen::Matrix<double, Dof, 1> unknowns_of(const Mat34& q, const Vec3& local, const Vec3& direction) {
@@ -84,19 +79,6 @@ void add_bends(const ContactField& field, int index, const Mat34& qa, const Mat3
     }
 }
 
-// The contact force from which on its turning with the bodies matters beside their inertia.
-double relevant_force(const StepContext& context, const CandidatePair& pair) {
-    double force = 1e300;
-    for (const int body : {pair.a, pair.b}) {
-        if (context.node[body] < 0) continue;
-        const BodyStep& step = context.bodies.body[body];
-        const double radius = 0.5 * context.field.local_box(body).diagonal();
-        force = std::min(force,
-                         0.1 * step.inertia.moments.minCoeff() / (radius * context.bodies.potential_scale));
-    }
-    return force;
-}
-
 template <int Dof>
 void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
               const Mat34& start_b, double scale, double eps, double blend, PairBlocks<Dof>& out) {
@@ -131,6 +113,18 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
 
 }  // namespace
 
+double relevant_force(const StepContext& context, const CandidatePair& pair) {
+    double force = 1e300;
+    for (const int body : {pair.a, pair.b}) {
+        if (context.node[body] < 0) continue;
+        const BodyStep& step = context.bodies.body[body];
+        const double radius = 0.5 * context.field.local_box(body).diagonal();
+        force = std::min(force,
+                         0.1 * step.inertia.moments.minCoeff() / (radius * context.bodies.potential_scale));
+    }
+    return force;
+}
+
 double body_energy(const BodyStep& body, const Mat34& q, RigidityModel model) {
     double sum = 0.0;
     for (int k = 0; k < 4; ++k)
@@ -153,18 +147,11 @@ Vec3 friction_force(const FrictionPoint& point, const Mat34& moved_a, const Mat3
 }
 
 Mat34 move_along(const Mat34& q, const Direction& direction, int index, double t) {
-    Mat34 moved = q;
+    if (!direction.rigid) return retract(q, direction.step[index], t);
     const Mat3 A = q.leftCols<3>();
-    if (direction.rigid) {
-        moved.leftCols<3>() = rotation_of(t * direction.turn[index]) * (A + t * A * direction.stretch[index]);
-    } else {
-        // dA = (W + S) A with W skew and S symmetric becomes exp(t W) (A + t S A).
-        const Mat3 X = direction.step[index].leftCols<3>() * A.inverse();
-        const Vec3 w(0.5 * (X(2, 1) - X(1, 2)), 0.5 * (X(0, 2) - X(2, 0)), 0.5 * (X(1, 0) - X(0, 1)));
-        const Mat3 S = 0.5 * (X + X.transpose());
-        moved.leftCols<3>() = rotation_of(t * w) * (A + t * S * A);
-    }
-    moved.col(3) += t * direction.step[index].col(3);
+    Mat34 moved;
+    moved.leftCols<3>() = rotation_of(t * direction.turn[index]) * (A + t * A * direction.stretch[index]);
+    moved.col(3) = q.col(3) + t * direction.step[index].col(3);
     return moved;
 }
 

@@ -71,6 +71,9 @@ class NewtonSystem {
         row_gap_;  // per joint row: weight in the augmented matrix, ja.qa + jb.qb
 };
 
+// The contact force from which on its turning with the bodies matters beside their inertia.
+double relevant_force(const StepContext& context, const CandidatePair& pair);
+
 // The pose a fraction t along a direction, with rotations kept rotations.
 Mat34 move_along(const Mat34& q, const Direction& direction, int index, double t);
 

@@ -1,0 +1,102 @@
+#include "bench/affine_bullet.hpp"
+
+#include <memory>
+#include <vector>
+
+#include "tenon/world.hpp"
+
+#ifdef TENON_HAVE_BULLET
+#include <btBulletDynamicsCommon.h>
+#endif
+
+namespace tenon::bench {
+
+#ifndef TENON_HAVE_BULLET
+
+bool bullet_wall(const std::string&, const Scene&, int, bool, const Options& options) {
+    if (options.note) options.note("Bullet is not installed: no comparison");
+    return false;
+}
+
+#else
+
+namespace {
+
+btVector3 vector_of(const Vec3& v) {
+    return btVector3(static_cast<btScalar>(v.x()), static_cast<btScalar>(v.y()),
+                     static_cast<btScalar>(v.z()));
+}
+
+btTransform pose_of(const Mat34& q) {
+    const Quat r(Mat3(q.leftCols<3>()));
+    return btTransform(btQuaternion(static_cast<btScalar>(r.x()), static_cast<btScalar>(r.y()),
+                                    static_cast<btScalar>(r.z()), static_cast<btScalar>(r.w())),
+                       vector_of(q.col(3)));
+}
+
+std::unique_ptr<btCollisionShape> shape_of(const Shape& shape, bool hulls) {
+    if (!hulls && shape.primitive.kind == Primitive::Kind::box)
+        return std::make_unique<btBoxShape>(vector_of(0.5 * shape.box.size()));
+    if (!hulls && shape.primitive.kind == Primitive::Kind::sphere)
+        return std::make_unique<btSphereShape>(static_cast<btScalar>(shape.primitive.size.x()));
+    auto hull = std::make_unique<btConvexHullShape>();
+    for (const Vec3& v : shape.mesh.vertices) hull->addPoint(vector_of(v), false);
+    hull->recalcLocalAabb();
+    return hull;
+}
+
+double deepest(btDispatcher& dispatcher) {
+    double depth = 0.0;
+    for (int k = 0; k < dispatcher.getNumManifolds(); ++k) {
+        const btPersistentManifold* manifold = dispatcher.getManifoldByIndexInternal(k);
+        for (int c = 0; c < manifold->getNumContacts(); ++c)
+            depth = std::max(depth, -static_cast<double>(manifold->getContactPoint(c).getDistance()));
+    }
+    return depth;
+}
+
+}  // namespace
+
+bool bullet_wall(const std::string& name, const Scene& scene, int steps, bool hulls, const Options& options) {
+    const World world = build_world(scene);
+    btDefaultCollisionConfiguration configuration;
+    btCollisionDispatcher dispatcher(&configuration);
+    btDbvtBroadphase broadphase;
+    btSequentialImpulseConstraintSolver solver;
+    btDiscreteDynamicsWorld bullet(&dispatcher, &broadphase, &solver, &configuration);
+    bullet.setGravity(vector_of(world.gravity));
+    std::vector<std::unique_ptr<btCollisionShape> > shapes;
+    std::vector<std::unique_ptr<btRigidBody> > bodies;
+    for (const auto& shape : world.shapes) shapes.push_back(shape_of(*shape, hulls));
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        const bool moves = world.bodies.dynamic(i);
+        const Vec3 moments = world.bodies.moments_of_inertia(i);
+        btRigidBody::btRigidBodyConstructionInfo info(
+            moves ? static_cast<btScalar>(world.bodies.mass[i]) : 0.0f, nullptr,
+            shapes[world.bodies.shape[i]].get(), moves ? vector_of(moments) : btVector3(0, 0, 0));
+        info.m_startWorldTransform = pose_of(world.bodies.q[i]);
+        info.m_friction = static_cast<btScalar>(world.bodies.friction[i]);
+        bodies.push_back(std::make_unique<btRigidBody>(info));
+        bodies.back()->setLinearVelocity(vector_of(world.bodies.rate[i].col(3)));
+        bullet.addRigidBody(bodies.back().get());
+    }
+    double depth = 0.0, total = 0.0;
+    for (int k = 0; k < steps; ++k) {
+        total += seconds_of([&] { bullet.stepSimulation(static_cast<btScalar>(scene.dt), 0); });
+        depth = std::max(depth, deepest(dispatcher));
+    }
+    for (auto& body : bodies) bullet.removeRigidBody(body.get());
+    Row row;
+    row.set("bench", "affine")
+        .set("case", name)
+        .set("engine", "bullet")
+        .set("method", hulls ? "hulls" : "boxes");
+    row.set("size", static_cast<double>(scene.bodies.size())).set("threads", 1).set("dt", scene.dt);
+    row.set("ms_per_step", 1e3 * total / steps).set("max_penetration", depth);
+    options.print(row);
+    return true;
+}
+
+#endif
+
+}  // namespace tenon::bench
