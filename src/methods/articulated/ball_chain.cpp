@@ -30,7 +30,7 @@ Mat3 spd_inverse(const Mat3& A) {
 }
 
 Vec3 anchor(const BodyField& field, int body, const Vec3& point) {
-    return body < 0 ? point : transform(field.x[body], point);
+    return body < 0 ? point : point_at(field.x[body], point);
 }
 
 // One body as its joints see it: compliances between its two anchors and where it would go unconstrained.
@@ -47,16 +47,15 @@ BodyView view(const BodyField& field, int body, const Vec3* left, const Vec3* ri
     const Mat3& R = field.rotation[body];
     const auto compliance = [&](const Vec3& x, const Vec3& y) -> Mat3 {
         if (dense) return dense_compliance(field.dense_bodies[field.dense[body]], x, y);
-        const Mat3 turned = R * point_compliance(inverse, x, y);
-        return turned * R.transpose();
+        return product_right_transposed(product(R, point_compliance(inverse, x, y)), R);
     };
     if (left) {
         v.left_left = compliance(*left, *left);
-        v.left_free = transform(free, *left);
+        v.left_free = point_at(free, *left);
     }
     if (right) {
         v.right_right = compliance(*right, *right);
-        v.right_free = transform(free, *right);
+        v.right_free = point_at(free, *right);
     }
     if (left && right) v.left_right = compliance(*left, *right);
     return v;
@@ -103,18 +102,18 @@ void BallChain::solve(BodyField& field) {
         if (left) {  // joint `before` is complete now: eliminate it
             Elimination& e = elimination_[before];
             D += v.left_left;
-            rhs -= transform(field.x[body], *left) + v.left_free;
+            rhs -= point_at(field.x[body], *left) + v.left_free;
             e.inverse = spd_inverse(D);
             e.y = rhs;
             if (right) {
                 e.upper = -v.left_right;
-                const Mat3 G = e.inverse * e.upper;
-                D = v.right_right - e.upper.transpose() * G;
-                rhs = transform(field.x[body], *right) + v.right_free - G.transpose() * e.y;
+                const Mat3 G = product(e.inverse, e.upper);
+                D = v.right_right - product_left_transposed(e.upper, G);
+                rhs = point_at(field.x[body], *right) + v.right_free - G.transpose() * e.y;
             }
         } else {
             D = v.right_right;
-            rhs = transform(field.x[body], *right) + v.right_free;
+            rhs = point_at(field.x[body], *right) + v.right_free;
         }
     }
     const int last_behind = static_cast<int>(bodies.size()) + shift;
@@ -128,14 +127,15 @@ void BallChain::solve(BodyField& field) {
     for (int k = count - 1; k >= 0; --k) {
         Elimination& e = elimination_[k];
         Vec3 y = e.y;
-        if (k + 1 < count) y -= e.upper * elimination_[k + 1].y;
-        e.y = e.inverse * y;
+        if (k + 1 < count) y -= product(e.upper, elimination_[k + 1].y);
+        e.y = product(e.inverse, y);
     }
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         const int body = bodies[i], before = static_cast<int>(i) + shift, behind = before + 1;
         Mat34 force = field.force(body);
         const auto push = [&](const Vec3& f, const Vec3& point) {
-            force.leftCols<3>() += f * point.transpose();
+            for (int c = 0; c < 3; ++c)
+                for (int r = 0; r < 3; ++r) force(r, c) += f[r] * point[c];
             force.col(3) += f;
         };
         if (before >= 0) push(elimination_[before].y, joints_[before].right_point);

@@ -36,7 +36,7 @@ FieldReport refresh(BodyField& field, const std::vector<int>& bodies) {
                 const Mat3 S = field.rotation[body].transpose() * A;
                 stretch = 0.5 * (S + S.transpose());
             } else {
-                const Polar polar = safe_polar(field.x[body].leftCols<3>());
+                const Polar polar = safe_polar(linear_part(field.x[body]));
                 field.rotation[body] = polar.rotation;
                 stretch = polar.stretch;
                 report.fallbacks += polar.fallback;
@@ -67,10 +67,10 @@ double known_energy(const BodyField& field, const std::vector<int>& bodies) {
 void predict(BodyField& field, const std::vector<int>& bodies) {
     parallel_for(bodies.size(), 4096, [&](std::size_t i) {
         const int body = bodies[i];
-        const Mat3 A = field.target[body].leftCols<3>();
+        const Mat3 A = linear_part(field.target[body]);
         const Mat3 R = field.polar_free ? normalised_columns(A) : safe_polar(A).rotation;
-        const Mat3 turn = R * field.rotation[body].transpose();
-        field.x[body].leftCols<3>() = (turn * field.x[body].leftCols<3>()).eval();
+        const Mat3 turn = product_right_transposed(R, field.rotation[body]);
+        set_linear_part(field.x[body], product(turn, linear_part(field.x[body])));
         field.x[body].col(3) = field.target[body].col(3);
         field.rotation[body] = R;
     });

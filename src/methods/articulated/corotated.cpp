@@ -33,17 +33,16 @@ KindMatrix make_kind_matrix(const BodyKind& kind, double eta) {
 Polar safe_polar(const Mat3& A) {
     Polar polar;
     Mat3 R = A;
-    Mat3 C;
-    C.noalias() = R.transpose() * R;
+    Mat3 C = product_left_transposed(R, R);
     const double start = (C - Mat3::Identity()).cwiseAbs().maxCoeff();
     polar.fallback = !(start < 0.4) || A.determinant() <= 0.0;
     if (!polar.fallback) {
         double error = start;
         for (int iteration = 0; iteration < 12 && error > 4e-16; ++iteration) {
             const Mat3 factor = 1.5 * Mat3::Identity() - 0.5 * C;
-            R = (R * factor).eval();
+            R = product(R, factor);
             if (error < 1e-8) break;  // quadratic: the next error is below round-off
-            C.noalias() = R.transpose() * R;
+            C = product_left_transposed(R, R);
             error = (C - Mat3::Identity()).cwiseAbs().maxCoeff();
         }
     } else {
@@ -53,7 +52,7 @@ Polar safe_polar(const Mat3& A) {
         R.noalias() = U * svd.matrixV().transpose();
     }
     polar.rotation = R;
-    const Mat3 S = R.transpose() * A;
+    const Mat3 S = product_left_transposed(R, A);
     polar.stretch = 0.5 * (S + S.transpose());
     return polar;
 }

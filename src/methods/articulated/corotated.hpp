@@ -8,6 +8,7 @@
 // so that its inverse needs no factorisation. eta is the effective step: h (implicit Euler) or 2h/3 (BDF2).
 #pragma once
 
+#include "methods/articulated/small_products.hpp"
 #include "tenon/types.hpp"
 
 namespace tenon::articulated {
@@ -61,8 +62,11 @@ inline double elastic_energy(const KindMatrix& kind, const Mat3& stretch) {
 
 // Inertial part of the incremental potential, |q - target|^2_M / (2 eta^2).
 inline double inertial_energy(const KindMatrix& kind, const Mat34& q, const Mat34& target) {
-    double sum = kind.mass_rate * (q.col(3) - target.col(3)).squaredNorm();
-    for (int k = 0; k < 3; ++k) sum += kind.inertia[k] * (q.col(k) - target.col(k)).squaredNorm();
+    double sum = 0.0;
+    for (int k = 0; k < 4; ++k) {
+        const double x = q(0, k) - target(0, k), y = q(1, k) - target(1, k), z = q(2, k) - target(2, k);
+        sum += (k < 3 ? kind.inertia[k] : kind.mass_rate) * (x * x + y * y + z * z);
+    }
     return 0.5 * sum;
 }
 
@@ -70,9 +74,10 @@ inline double inertial_energy(const KindMatrix& kind, const Mat34& q, const Mat3
 inline Mat34 body_force(const KindMatrix& kind, const Mat34& q, const Mat34& target, const Mat3& rotation,
                         const Mat3& stress) {
     Mat34 force;
-    force.leftCols<3>().noalias() = -(rotation * stress);
-    for (int k = 0; k < 3; ++k) force.col(k) -= kind.inertia[k] * (q.col(k) - target.col(k));
-    force.col(3) = -kind.mass_rate * (q.col(3) - target.col(3));
+    const Mat3 elastic = product(rotation, stress);
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i < 3; ++i) force(i, k) = -elastic(i, k) - kind.inertia[k] * (q(i, k) - target(i, k));
+    for (int i = 0; i < 3; ++i) force(i, 3) = -kind.mass_rate * (q(i, 3) - target(i, 3));
     return force;
 }
 
@@ -113,7 +118,8 @@ inline BodyInverse make_body_inverse(const KindMatrix& kind, const Vec3& g) {
 // F = H^-1 G for the affine part, both in the rotated frame.
 inline Mat3 apply_rotated(const BodyInverse& inverse, const Mat3& G) {
     Mat3 F;
-    F.diagonal().noalias() = inverse.kind->stretch_inverse * G.diagonal();
+    const Vec3 stretched = product(inverse.kind->stretch_inverse, Vec3(G(0, 0), G(1, 1), G(2, 2)));
+    for (int k = 0; k < 3; ++k) F(k, k) = stretched[k];
     for (int p = 0; p < 3; ++p) {
         const int i = (p + 1) % 3, j = (p + 2) % 3;
         F(i, j) = inverse.ij[p] * G(i, j) + inverse.cross[p] * G(j, i);
@@ -123,10 +129,10 @@ inline Mat3 apply_rotated(const BodyInverse& inverse, const Mat3& G) {
 }
 
 inline Mat34 apply(const BodyInverse& inverse, const Mat3& rotation, const Mat34& force) {
-    const Mat3 rotated = rotation.transpose() * force.leftCols<3>();
+    const Mat3 rotated = product_left_transposed(rotation, linear_part(force));
     Mat34 out;
-    out.leftCols<3>().noalias() = rotation * apply_rotated(inverse, rotated);
-    out.col(3) = inverse.kind->translation_inverse * force.col(3);
+    set_linear_part(out, product(rotation, apply_rotated(inverse, rotated)));
+    for (int i = 0; i < 3; ++i) out(i, 3) = inverse.kind->translation_inverse * force(i, 3);
     return out;
 }
 
