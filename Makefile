@@ -22,7 +22,7 @@ setup:
 	@scripts/setup core
 
 build: setup
-	@cmake --preset $(PRESET) >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; rm -f $(BUILD).configure.log; exit 1; }
+	@cmake --preset $(PRESET) -DTENON_PCH=ON >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; rm -f $(BUILD).configure.log; exit 1; }
 	@mv $(BUILD).configure.log $(BUILD)/configure.log
 	@cmake --build $(BUILD) -j $(JOBS)
 

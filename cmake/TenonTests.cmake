@@ -13,6 +13,7 @@ foreach(folder ${TEST_FOLDERS})
     continue()
   endif()
   add_executable(test_${name} ${sources})
+  list(APPEND TENON_TEST_PROGRAMS test_${name})
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR})
   target_link_libraries(test_${name} PRIVATE tenon tenon_flags GTest::gtest GTest::gtest_main
                                              nlohmann_json::nlohmann_json fmt::fmt Tenon::sqlite)
@@ -29,7 +30,7 @@ endforeach()
 
 # The package as a user meets it: installed, found, linked, run.
 add_test(NAME install.example COMMAND ${CMAKE_SOURCE_DIR}/tests/install_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}
-                                      ${CMAKE_CXX_COMPILER_LAUNCHER})
+                                      $<$<BOOL:${CCACHE}>:${CCACHE}>)
 set_tests_properties(install.example PROPERTIES TIMEOUT 300)
 
 # Links and commands in the documentation are true.
