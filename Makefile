@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help setup build demo test bench acceptance fresh format format-check docs install clean
+.PHONY: help setup configure build program demo test bench acceptance fresh format format-check docs install clean
 
 help:
 	@echo "make demo        set up, build, run the main scene, verify it, draw it: results in demo/"
@@ -21,12 +21,18 @@ help:
 setup:
 	@scripts/setup core
 
-build: setup
-	@cmake --preset $(PRESET) -DTENON_PCH=ON >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; rm -f $(BUILD).configure.log; exit 1; }
+configure: setup
+	@cmake --preset $(PRESET) -DTENON_PCH=ON >$(BUILD).configure.log 2>&1 || \
+	  { cat $(BUILD).configure.log; rm -f $(BUILD).configure.log; exit 1; }
 	@mv $(BUILD).configure.log $(BUILD)/configure.log
+
+build: configure
 	@cmake --build $(BUILD) -j $(JOBS)
 
-demo: build
+program: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target tenon_app
+
+demo: program
 	@scripts/demo $(BUILD)/bin/tenon demo
 
 test: build
@@ -34,10 +40,10 @@ test: build
 
 bench: setup
 	@scripts/setup bench
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory program
 	@$(BUILD)/bin/tenon bench --json | tee $(BUILD)/bench.jsonl
 
-acceptance: build
+acceptance: program
 	@scripts/acceptance $(BUILD)/bin/tenon acceptance
 
 fresh:
@@ -49,7 +55,7 @@ format:
 format-check:
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
 
-docs: build
+docs: program
 	@scripts/check-docs $(BUILD)/bin/tenon
 
 PREFIX ?= /usr/local
