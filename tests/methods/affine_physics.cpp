@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "math/parallel.hpp"
-#include "scene/builtin/affine_scene_parts.hpp"
+#include "scene/builtin/scene_parts.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/simulation.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "scene/builtin/affine_scene_parts.hpp"
+#include "scene/builtin/scene_parts.hpp"
 #include "tenon/simulation.hpp"
 
 namespace tenon {

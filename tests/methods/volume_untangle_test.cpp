@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "geometry/initial_check.hpp"
-#include "scene/builtin/affine_scene_parts.hpp"
+#include "scene/builtin/scene_parts.hpp"
 #include "tenon/simulation.hpp"
 
 namespace tenon::volume {

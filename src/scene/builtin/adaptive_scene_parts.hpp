@@ -1,7 +1,7 @@
 // What the scenes of the adaptive family share.
 #pragma once
 
-#include "scene/builtin/affine_scene_parts.hpp"
+#include "scene/builtin/scene_parts.hpp"
 #include "tenon/builtin.hpp"
 
 namespace tenon {

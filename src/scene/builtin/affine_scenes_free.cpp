@@ -1,6 +1,6 @@
 // Bodies in free flight: nothing touches, everything can be checked by hand.
 #include "scene/builtin/affine_scene_families.hpp"
-#include "scene/builtin/affine_scene_parts.hpp"
+#include "scene/builtin/scene_parts.hpp"
 
 namespace tenon {
 namespace {

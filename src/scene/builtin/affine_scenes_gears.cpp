@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "scene/builtin/affine_scene_families.hpp"
-#include "scene/builtin/affine_scene_parts.hpp"
+#include "scene/builtin/scene_parts.hpp"
 
 namespace tenon {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "scene/builtin/affine_scene_parts.hpp"
+#include "scene/builtin/scene_parts.hpp"
 #include "tenon/builtin.hpp"
 
 namespace tenon {

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 
-#include "geometry/shapes.hpp"
+#include "scene/builtin/scene_parts.hpp"
 #include "tenon/builtin.hpp"
 
 namespace tenon::impulse_scene {
@@ -33,17 +32,6 @@ class Sequence {
     std::uint64_t state_;
 };
 
-inline GeometrySpec shape(const std::string& name, const std::map<std::string, ParamValue>& values) {
-    GeometrySpec geometry;
-    geometry.shape = name;
-    geometry.shape_params = resolve_params(geometry::find_shape(name)->parameters, values, {name, "shape"});
-    return geometry;
-}
-
-inline GeometrySpec box(const Vec3& size) {
-    return shape("box", {{"size", std::vector<double>{size.x(), size.y(), size.z()}}});
-}
-
 inline Scene start(const Params& params, double friction) {
     Scene scene;
     scene.method = "impulse";
@@ -55,16 +43,13 @@ inline Scene start(const Params& params, double friction) {
 
 inline BodySpec body(Scene& scene, const std::string& name, const GeometrySpec& geometry,
                      const Vec3& position, BodyType type = BodyType::dynamic_body) {
-    BodySpec spec;
-    spec.name = name;
-    spec.geometry = scene.add_geometry(geometry);
-    spec.position = position;
+    BodySpec spec = body_spec(scene, name, geometry, position);
     spec.type = type;
     return spec;
 }
 
 inline void add_ground(Scene& scene, double size, double height = 0.0) {
-    BodySpec ground = body(scene, "ground", shape("plane", {{"size", std::vector<double>{size, size}}}),
+    BodySpec ground = body(scene, "ground", shape_spec("plane", {{"size", std::vector<double>{size, size}}}),
                            Vec3(0, height, 0), BodyType::static_body);
     ground.color = {0.75, 0.75, 0.72};
     scene.add_body(ground);
@@ -72,12 +57,7 @@ inline void add_ground(Scene& scene, double size, double height = 0.0) {
 
 inline void expect(Scene& scene, const std::string& who, const std::string& quantity, double min, double max,
                    const std::string& note, double at = -1) {
-    ExpectSpec spec;
-    spec.body = who;
-    spec.quantity = quantity;
-    spec.min = min;
-    spec.max = max;
-    spec.note = note;
+    ExpectSpec spec = expect_quantity(who, quantity, min, max, note);
     spec.at = at;
     scene.expect.push_back(spec);
 }

@@ -17,13 +17,13 @@ Quat about(const Vec3& axis, double angle) {
 Scene make_bar(const Params& params) {
     Scene scene = start(params, params.number("friction"));
     add_ground(scene, 20);
-    BodySpec wedge = body(scene, "wedge", shape("wedge", {{"size", std::vector<double>{2.0, 0.6, 1.6}}}),
+    BodySpec wedge = body(scene, "wedge", shape_spec("wedge", {{"size", std::vector<double>{2.0, 0.6, 1.6}}}),
                           Vec3(2.2, 0.3, 0), BodyType::static_body);
     wedge.rotation = about(Vec3::UnitY(), M_PI);  // rises towards +x
     wedge.color = {0.55, 0.6, 0.65};
     scene.add_body(wedge);
     BodySpec bar =
-        body(scene, "bar", shape("cylinder", {{"radius", 0.2}, {"length", 1.0}, {"segments", 64.0}}),
+        body(scene, "bar", shape_spec("cylinder", {{"radius", 0.2}, {"length", 1.0}, {"segments", 64.0}}),
              Vec3(0, 0.2, 0));
     bar.rotation = about(Vec3::UnitX(), M_PI / 2);
     bar.angular_velocity = Vec3(0, 0, -params.number("spin"));
@@ -42,7 +42,7 @@ Scene make_stack(const Params& params) {
     const double hold = params.number("hold");
     const double angle = 30 * M_PI / 180;
     BodySpec slope =
-        body(scene, "slope", box(Vec3(3.0, 0.1, 2.0)), Vec3(-1.9, 0.85, 0), BodyType::static_body);
+        body(scene, "slope", box_spec(Vec3(3.0, 0.1, 2.0)), Vec3(-1.9, 0.85, 0), BodyType::static_body);
     slope.rotation = about(Vec3::UnitZ(), -angle);
     slope.color = {0.55, 0.6, 0.65};
     scene.add_body(slope);
@@ -55,7 +55,8 @@ Scene make_stack(const Params& params) {
     };
     const double upright = 0.6, thick = 0.08, across = 0.9, width = 0.8;
     const double x = 0.9;
-    const GeometrySpec post = box(Vec3(thick, upright, width)), board = box(Vec3(across, thick, width));
+    const GeometrySpec post = box_spec(Vec3(thick, upright, width)),
+                       board = box_spec(Vec3(across, thick, width));
     const std::array<double, 3> wood{0.72, 0.55, 0.35};
     auto add_board = [&](const std::string& name, const GeometrySpec& geometry, const Vec3& at) {
         BodySpec spec = body(scene, name, geometry, at);
@@ -67,7 +68,7 @@ Scene make_stack(const Params& params) {
     add_board("board2", board, Vec3(x, upright + thick / 2, 0));
     add_board("board3", post, Vec3(x, 1.5 * upright + thick, 0));
     add_board("board4", board, Vec3(x, 2 * upright + 1.5 * thick, 0));
-    GeometrySpec lump = shape("blob", {{"detail", 6.0}});
+    GeometrySpec lump = shape_spec("blob", {{"detail", 6.0}});
     lump.scale = Vec3::Constant(0.25);
     BodySpec slider = body(scene, "slider", lump, Vec3::Zero());
     slider.position = surface + 0.4 * normal - 0.2 * down;
@@ -77,7 +78,7 @@ Scene make_stack(const Params& params) {
     scene.add_body(slider);
     const Vec3 spins[3] = {Vec3(0, 0, -20), Vec3(0, 0, 20), Vec3(0, 30, 0)};
     for (int k = 0; k < 3; ++k) {
-        BodySpec ball = body(scene, fmt::format("ball{}", k), shape("icosphere", {{"radius", 0.18}}),
+        BodySpec ball = body(scene, fmt::format("ball{}", k), shape_spec("icosphere", {{"radius", 0.18}}),
                              surface + 0.182 * normal - 1.1 * down + Vec3(0, 0, 0.55 * (k - 1)));
         ball.angular_velocity = spins[k];
         ball.density = 4000;
@@ -107,12 +108,12 @@ Scene make_truck(const Params& params) {
         scene.add_body(spec);
     };
     const auto moving = BodyType::kinematic_body;
-    drive(body(scene, "bed", box(Vec3(3.6, 0.2, 1.6)), Vec3(0, 0.6, 0), moving), {0.5, 0.45, 0.4});
-    drive(body(scene, "cab", box(Vec3(0.9, 1.3, 1.6)), Vec3(2.3, 0.95, 0), moving), {0.75, 0.2, 0.15});
+    drive(body(scene, "bed", box_spec(Vec3(3.6, 0.2, 1.6)), Vec3(0, 0.6, 0), moving), {0.5, 0.45, 0.4});
+    drive(body(scene, "cab", box_spec(Vec3(0.9, 1.3, 1.6)), Vec3(2.3, 0.95, 0), moving), {0.75, 0.2, 0.15});
     for (int k = 0; k < 4; ++k) {
-        BodySpec wheel =
-            body(scene, fmt::format("wheel{}", k), shape("cylinder", {{"radius", 0.35}, {"length", 0.25}}),
-                 Vec3(k < 2 ? -1.2 : 1.9, 0.35, k % 2 ? 0.7 : -0.7), moving);
+        BodySpec wheel = body(scene, fmt::format("wheel{}", k),
+                              shape_spec("cylinder", {{"radius", 0.35}, {"length", 0.25}}),
+                              Vec3(k < 2 ? -1.2 : 1.9, 0.35, k % 2 ? 0.7 : -0.7), moving);
         wheel.rotation = about(Vec3::UnitX(), M_PI / 2);
         wheel.collides = false;
         drive(wheel, {0.15, 0.15, 0.15});
@@ -137,11 +138,12 @@ Scene make_basin(const Params& params) {
     Scene scene = start(params, 0.5);
     add_ground(scene, 16, -1.0);
     const double speed = params.number("spin"), seconds = params.number("seconds");
-    BodySpec basin = body(scene, "basin",
-                          shape("lathe", {{"profile", std::vector<double>{0, -0.25, 1.0, -0.25, 1.75, 0.15,
-                                                                          1.65, 0.25, 0.8, 0.0, 0.0, 0.0}},
-                                          {"segments", 64.0}}),
-                          Vec3::Zero(), BodyType::kinematic_body);
+    BodySpec basin =
+        body(scene, "basin",
+             shape_spec("lathe", {{"profile", std::vector<double>{0, -0.25, 1.0, -0.25, 1.75, 0.15, 1.65,
+                                                                  0.25, 0.8, 0.0, 0.0, 0.0}},
+                                  {"segments", 64.0}}),
+             Vec3::Zero(), BodyType::kinematic_body);
     const double quarter = 0.5 * M_PI / speed;
     for (int k = 0; k * quarter <= seconds + 2 * quarter; ++k)
         basin.motion.push_back({k * quarter, Vec3::Zero(), about(Vec3::UnitY(), 0.5 * M_PI * k)});
@@ -154,11 +156,11 @@ Scene make_basin(const Params& params) {
                      radius = 0.25 + 0.45 * std::abs(random.next());
         GeometrySpec geometry;
         if (i % 3 == 0) {
-            geometry = shape("icosphere", {{"radius", 0.09}, {"subdivisions", 2.0}});
+            geometry = shape_spec("icosphere", {{"radius", 0.09}, {"subdivisions", 2.0}});
         } else if (i % 3 == 1) {
             geometry = chess_piece(i, 0.3, 14, 2);
         } else {
-            geometry = shape("blob", {{"detail", 6.0}});
+            geometry = shape_spec("blob", {{"detail", 6.0}});
             geometry.scale = Vec3::Constant(0.12);
         }
         BodySpec spec = body(scene, fmt::format("object{}", i), geometry,

@@ -13,9 +13,9 @@ GeometrySpec chess_piece(int number, double height, int segments, int detail) {
                                         "pawn", "queen", "pawn",   "king", "pawn"};
     static const double share[] = {0.7, 0.6, 0.75, 0.6, 0.85, 0.6, 0.95, 0.6, 1.0, 0.6};
     const int k = number % 10;
-    return shape(order[k], {{"height", height * share[k]},
-                            {"segments", static_cast<double>(segments)},
-                            {"detail", static_cast<double>(detail)}});
+    return shape_spec(order[k], {{"height", height * share[k]},
+                                 {"segments", static_cast<double>(segments)},
+                                 {"detail", static_cast<double>(detail)}});
 }
 
 namespace {
@@ -55,12 +55,12 @@ Scene make_cubes(const Params& params) {
         const double sign = k % 2 ? 1 : -1, off = sign * 0.5 * (inner + wall);
         BodySpec spec =
             body(scene, fmt::format("wall{}", k),
-                 box(along_x ? Vec3(wall, height, inner + 2 * wall) : Vec3(inner, height, wall)),
+                 box_spec(along_x ? Vec3(wall, height, inner + 2 * wall) : Vec3(inner, height, wall)),
                  along_x ? Vec3(off, 0.5 * height, 0) : Vec3(0, 0.5 * height, off), BodyType::static_body);
         spec.color = {0.6, 0.65, 0.7};
         scene.add_body(spec);
     }
-    const GeometrySpec cube = box(Vec3::Constant(size));
+    const GeometrySpec cube = box_spec(Vec3::Constant(size));
     Sequence random(5);
     for (int i = 0; i < cubes; ++i) {
         const int layer = i / (side * side), row = i / side % side, column = i % side;
