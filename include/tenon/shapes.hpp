@@ -10,6 +10,7 @@
 namespace tenon {
 
 // A built-in shape with the given parameters; the others have their defaults (docs/shapes.md). Throws InputError.
-GeometrySpec shape_geometry(const std::string& shape, const std::map<std::string, ParamValue>& parameters = {});
+GeometrySpec shape_geometry(const std::string& shape,
+                            const std::map<std::string, ParamValue>& parameters = {});
 
 }  // namespace tenon

@@ -13,11 +13,7 @@ MethodInfo volume_method();
 
 const std::vector<MethodInfo>& all_methods() {
     static const std::vector<MethodInfo> methods = {
-        affine_method(),
-        articulated_method(),
-        impulse_method(),
-        adaptive_method(),
-        volume_method(),
+        affine_method(), articulated_method(), impulse_method(), adaptive_method(), volume_method(),
     };
     return methods;
 }

@@ -51,7 +51,8 @@ TEST(Shapes, AreDocumented) {
         ASSERT_NE(at, std::string::npos) << shape.name;
         const std::string section = page.substr(at, page.find("### ", at + 4) - at);
         for (const ParamInfo& info : shape.parameters)
-            EXPECT_NE(section.find("| `" + info.name + "` |"), std::string::npos) << shape.name << "." << info.name;
+            EXPECT_NE(section.find("| `" + info.name + "` |"), std::string::npos)
+                << shape.name << "." << info.name;
     }
 }
 
