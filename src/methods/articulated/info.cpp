@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "methods/articulated/method.hpp"
+#include "methods/articulated/rigid_method.hpp"
 
 namespace tenon {
 namespace articulated {
@@ -30,6 +31,13 @@ namespace {
 
 std::vector<ParamInfo> parameters() {
     return {
+        {"model",
+         std::string("corotated"),
+         "corotated affine bodies, or a reference to compare with: rigid bodies by Newton's method, implicit "
+         "Euler",
+         0,
+         0,
+         {"corotated", "rigid"}},
         {"integrator",
          std::string("bdf2"),
          "bdf2, or euler (implicit) for the paper's comparisons",
@@ -72,10 +80,14 @@ std::optional<Unsupported> supports(const Scene& scene) {
             return Unsupported{fmt::format("joints[{}].linear", j),
                                "a universal joint has no linear rows here",
                                "leave out \"linear\": its four rows are corrected to the joint tolerance"};
+    const auto model = scene.method_params.find("model");
+    if (model != scene.method_params.end() && model->second == ParamValue(std::string("rigid")))
+        return rigid_supports(scene);
     return std::nullopt;
 }
 
 std::unique_ptr<Method> make(const World& world, const Params& params) {
+    if (params.text("model") == "rigid") return std::make_unique<RigidMethod>(world, RigidOptions{});
     return std::make_unique<ArticulatedMethod>(world, read_options(params));
 }
 

@@ -11,9 +11,9 @@
 
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
+#include "methods/articulated/joint_outputs.hpp"
 #include "methods/articulated/row_component.hpp"
 #include "methods/articulated/topology.hpp"
-#include "world/joint_rows.hpp"
 
 namespace tenon::articulated {
 namespace {
@@ -455,27 +455,7 @@ void ArticulatedMethod::commit(World& world, double h, bool with_history) {
 
 void ArticulatedMethod::write_joints(World& world) {
     for (const Component* component : current_) component->write_forces(field_, world);
-    // bend and twist of plain ball joints are for looking at: with this many, nobody does
-    const bool many = world.joints.size() > 20000;
-    parallel_for(world.joints.size(), kGrain, [&](std::size_t j) {
-        Joint& joint = world.joints[j];
-        if (many && joint.spec.type == JointType::ball && joint.spec.drives.empty() && !joint.spec.bend)
-            return;
-        const int count =
-            joint.spec.type == JointType::distance ? 1 : joint_coordinate_count(joint.spec.type);
-        for (int k = 0; k < count; ++k) {
-            const JointCoordinate c =
-                joint_coordinate(joint, k, side_map(world, joint, 0), side_map(world, joint, 1));
-            const bool turns =
-                coordinate_is_angle(joint.spec.type, k) && !(joint.spec.type == JointType::ball && k == 0);
-            joint.coordinate[k] = turns ? unwrapped(c.value, joint.coordinate[k]) : c.value;
-            joint.coordinate_rate[k] = 0.0;
-            for (int side = 0; side < 2; ++side)
-                if (joint.bodies[side] >= 0)
-                    joint.coordinate_rate[k] +=
-                        c.gradient[side].cwiseProduct(world.bodies.rate[joint.bodies[side]]).sum();
-        }
-    });
+    write_joint_coordinates(world);
 }
 
 bool ArticulatedMethod::break_joints(World& world) {

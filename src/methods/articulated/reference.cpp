@@ -12,8 +12,9 @@ Quat turned(const Quat& rotation, const Vec3& body_turn) {
     return (rotation * Quat(Eigen::AngleAxisd(angle, body_turn / angle))).normalized();
 }
 
-Vec3 spin_rate(const Vec3& inertia, const Vec3& w) {
-    return (-w.cross(inertia.cwiseProduct(w))).cwiseQuotient(inertia);
+Vec3 spin_rate(const RigidReference& body, const Quat& rotation, const Vec3& w, const Vec3& gravity) {
+    const Vec3 torque = body.lever.cross(body.mass * (rotation.conjugate() * gravity));
+    return (torque - w.cross(body.inertia.cwiseProduct(w))).cwiseQuotient(body.inertia);
 }
 
 }  // namespace
@@ -21,11 +22,11 @@ Vec3 spin_rate(const Vec3& inertia, const Vec3& w) {
 void step_explicit(RigidReference& body, const Vec3& gravity, double h) {
     body.velocity += h * gravity;
     body.position += h * body.velocity;
-    body.spin += h * spin_rate(body.inertia, body.spin);
+    body.spin += h * spin_rate(body, body.rotation, body.spin, gravity);
     body.rotation = turned(body.rotation, h * body.spin);
 }
 
-// I (w - w_n) / h + w x I w = 0
+// I (w - w_n) / h + w x I w = torque of gravity at the step's start
 void step_implicit(RigidReference& body, const Vec3& gravity, double h) {
     const auto cross = [](const Vec3& v) {
         Mat3 m;
@@ -35,10 +36,11 @@ void step_implicit(RigidReference& body, const Vec3& gravity, double h) {
     body.velocity += h * gravity;
     body.position += h * body.velocity;
     const Mat3 I = body.inertia.asDiagonal();
+    const Vec3 torque = body.lever.cross(body.mass * (body.rotation.conjugate() * gravity));
     Vec3 w = body.spin;
     for (int k = 0; k < 10; ++k) {
-        const Vec3 residual = I * (w - body.spin) + h * w.cross(I * w);
-        if (residual.norm() <= 1e-13 * (I * w).norm()) break;
+        const Vec3 residual = I * (w - body.spin) + h * (w.cross(I * w) - torque);
+        if (residual.norm() <= 1e-13 * ((I * w).norm() + h * torque.norm())) break;
         const Mat3 J = I + h * (cross(w) * I - cross(I * w));
         w -= J.inverse() * residual;
     }
@@ -53,7 +55,8 @@ void step_runge_kutta(RigidReference& body, const Vec3& gravity, double h) {
     };
     const auto slope = [&](const Vec4& r, const Vec3& w) {
         const Quat q(r);
-        return Slope{0.5 * (q * Quat(0, w.x(), w.y(), w.z())).coeffs(), spin_rate(body.inertia, w)};
+        return Slope{0.5 * (q * Quat(0, w.x(), w.y(), w.z())).coeffs(),
+                     spin_rate(body, q.normalized(), w, gravity)};
     };
     const Vec4 r = body.rotation.coeffs();
     const Slope k1 = slope(r, body.spin);

@@ -1,5 +1,6 @@
-// Textbook integrators of one free body, to compare with: rigid bodies by explicit, implicit and Runge-Kutta steps, and
-// plain affine body dynamics with its quartic energy and a dense Newton solve.
+// Textbook integrators of one body, to compare with: rigid bodies by explicit, implicit and Runge-Kutta steps, and
+// plain affine body dynamics with its quartic energy and a dense Newton solve. The rigid ones are free, or turn about a
+// fixed point.
 #pragma once
 
 #include "tenon/types.hpp"
@@ -12,6 +13,9 @@ struct RigidReference {
     Vec3 position = Vec3::Zero(), velocity = Vec3::Zero();
     Quat rotation = Quat::Identity();
     Vec3 spin = Vec3::Zero();  // body frame
+    // From the fixed point to the centre of mass, body frame: `inertia` is then about that point, and gravity turns
+    // the body. Zero: free, or held in the centre of mass.
+    Vec3 lever = Vec3::Zero();
 };
 
 void step_explicit(RigidReference& body, const Vec3& gravity, double h);  // symplectic Euler

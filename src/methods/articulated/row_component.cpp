@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "methods/articulated/joint_outputs.hpp"
+
 namespace tenon::articulated {
 namespace {
 
@@ -264,13 +266,7 @@ void RowComponent::write_forces(const BodyField& field, World& world) const {
         const auto& rows = rows_.block(block.block);
         for (int r = 0; r < rows.rows; ++r)
             force -= rows_.multiplier[rows.row_start + r] * rows_.gradient(block.block, block.slot[side], r);
-        const Mat34& x = field.x[body];
-        Vec3 torque = Vec3::Zero();
-        for (int k = 0; k < 3; ++k) torque += x.col(k).cross(force.col(k));
-        const Vec3 total = force.col(3);
-        torque -= linear_part_times(x, joint.point[side]).cross(total);
-        joint.force = side == 1 ? total : Vec3(-total);
-        joint.torque = side == 1 ? torque : Vec3(-torque);
+        set_joint_force(joint, side, force, field.x[body]);
     }
 }
 

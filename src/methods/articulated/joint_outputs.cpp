@@ -1,0 +1,42 @@
+#include "methods/articulated/joint_outputs.hpp"
+
+#include "math/parallel.hpp"
+#include "world/joint_rows.hpp"
+
+namespace tenon::articulated {
+
+void write_joint_coordinates(World& world) {
+    // bend and twist of plain ball joints are for looking at: with this many, nobody does
+    const bool many = world.joints.size() > 20000;
+    parallel_for(world.joints.size(), 4096, [&](std::size_t j) {
+        Joint& joint = world.joints[j];
+        if (many && joint.spec.type == JointType::ball && joint.spec.drives.empty() && !joint.spec.bend)
+            return;
+        const int count =
+            joint.spec.type == JointType::distance ? 1 : joint_coordinate_count(joint.spec.type);
+        for (int k = 0; k < count; ++k) {
+            const JointCoordinate c =
+                joint_coordinate(joint, k, side_map(world, joint, 0), side_map(world, joint, 1));
+            const bool turns =
+                coordinate_is_angle(joint.spec.type, k) && !(joint.spec.type == JointType::ball && k == 0);
+            joint.coordinate[k] = turns ? unwrapped(c.value, joint.coordinate[k]) : c.value;
+            joint.coordinate_rate[k] = 0.0;
+            for (int side = 0; side < 2; ++side)
+                if (joint.bodies[side] >= 0)
+                    joint.coordinate_rate[k] +=
+                        c.gradient[side].cwiseProduct(world.bodies.rate[joint.bodies[side]]).sum();
+        }
+    });
+}
+
+void set_joint_force(Joint& joint, int side, const Mat34& generalised, const Mat34& x) {
+    const Vec3 force = generalised.col(3);
+    Vec3 torque = Vec3::Zero();
+    for (int k = 0; k < 3; ++k) torque += x.col(k).cross(generalised.col(k));
+    torque -= linear_part_times(x, joint.point[side]).cross(force);
+    const double sign = side == 1 ? 1.0 : -1.0;
+    joint.force = sign * force;
+    joint.torque = sign * torque;
+}
+
+}  // namespace tenon::articulated
