@@ -83,11 +83,12 @@ BallChain::BallChain(const World& world, std::vector<int> chain_bodies, std::vec
         link.right_point = joint.point[r];
         joints_.push_back(link);
     }
-    elimination_.resize(joints_.size());
+    multiplier_.resize(joints_.size(), Vec3::Zero());
 }
 
 void BallChain::solve(BodyField& field) {
     // forward: joint k-1 lies before body i, joint k behind it
+    elimination_.resize(joints_.size());
     const int count = static_cast<int>(joints_.size());
     const int shift = pinned_start_ ? 0 : -1;  // joint before body i is i + shift
     Mat3 D = Mat3::Zero();
@@ -125,10 +126,10 @@ void BallChain::solve(BodyField& field) {
     }
     // backward
     for (int k = count - 1; k >= 0; --k) {
-        Elimination& e = elimination_[k];
+        const Elimination& e = elimination_[k];
         Vec3 y = e.y;
-        if (k + 1 < count) y -= product(e.upper, elimination_[k + 1].y);
-        e.y = product(e.inverse, y);
+        if (k + 1 < count) y -= product(e.upper, multiplier_[k + 1]);
+        multiplier_[k] = product(e.inverse, y);
     }
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         const int body = bodies[i], before = static_cast<int>(i) + shift, behind = before + 1;
@@ -138,10 +139,59 @@ void BallChain::solve(BodyField& field) {
                 for (int r = 0; r < 3; ++r) force(r, c) += f[r] * point[c];
             force.col(3) += f;
         };
-        if (before >= 0) push(elimination_[before].y, joints_[before].right_point);
-        if (behind < count) push(-elimination_[behind].y, joints_[behind].left_point);
+        if (before >= 0) push(multiplier_[before], joints_[before].right_point);
+        if (behind < count) push(-multiplier_[behind], joints_[behind].left_point);
         field.dq[body] = field.apply_inverse(body, field.inverse(body), force);
     }
+}
+
+void BallChain::prepare_sweep(const BodyField& field) {
+    const std::size_t groups = (bodies.size() + 3) / 4;
+    const int shift = pinned_start_ ? 0 : -1, count = static_cast<int>(joints_.size());
+    sweep_anchors_.assign(24 * groups, 0.0);
+    for (std::size_t i = 0; i < 4 * groups; ++i) {  // the last group is filled up with the last body
+        const std::size_t from = std::min(i, bodies.size() - 1);
+        const int before = static_cast<int>(from) + shift, behind = before + 1;
+        sweep_body_.push_back(bodies[from]);
+        sweep_kind_.push_back(field.kind[bodies[from]]);
+        double* to = sweep_anchors_.data() + 24 * (i / 4) + i % 4;
+        for (int k = 0; k < 3; ++k) {
+            if (before >= 0) to[4 * k] = joints_[before].right_point[k];
+            if (behind < count) to[12 + 4 * k] = joints_[behind].left_point[k];
+        }
+    }
+    sweep_work_.resize(12 * joints_.size());
+}
+
+SweepReport BallChain::sweep(const BodyField& field, const std::vector<SweepKind>& kinds,
+                             const SweepRule& rule, const SweepState& state) {
+    if (sweep_body_.empty()) prepare_sweep(field);
+    SweepChain chain;
+    chain.bodies = bodies.size();
+    chain.body = sweep_body_.data();
+    chain.kind = sweep_kind_.data();
+    chain.anchors = sweep_anchors_.data();
+    chain.kinds = kinds.data();
+    chain.held_start = pinned_start_;
+    chain.held_end = joints_.size() == bodies.size() + (pinned_start_ ? 1 : 0);
+    if (chain.held_start)
+        Eigen::Map<Vec3>(chain.start) = anchor(field, joints_.front().left, joints_.front().left_point);
+    if (chain.held_end)
+        Eigen::Map<Vec3>(chain.end) = anchor(field, joints_.back().right, joints_.back().right_point);
+    return sweep_kernel()(chain, rule, state, sweep_work_.data(), multiplier_.data()->data());
+}
+
+SweepKind sweep_kind(const KindMatrix& kind) {
+    SweepKind to;
+    const Mat3& s = kind.stretch_inverse;
+    const double stretch[6] = {s(0, 0), s(1, 1), s(2, 2), s(1, 2), s(2, 0), s(0, 1)};
+    for (int k = 0; k < 3; ++k) to.inertia[k] = kind.inertia[k];
+    for (int k = 0; k < 6; ++k) to.stretch_inverse[k] = stretch[k];
+    to.mass_rate = kind.mass_rate;
+    to.translation_inverse = kind.translation_inverse;
+    to.volume_mu = kind.volume_mu;
+    to.volume_lambda = kind.volume_lambda;
+    return to;
 }
 
 double BallChain::residual(const BodyField& field) {
@@ -155,9 +205,11 @@ double BallChain::residual(const BodyField& field) {
 }
 
 void BallChain::write_forces(const BodyField&, World& world) const {
+    constexpr std::size_t ahead = 16;  // joints are wide apart: ask for the next ones in time
     for (std::size_t k = 0; k < joints_.size(); ++k) {
         Joint& joint = world.joints[joints_[k].joint];
-        joint.force = joints_[k].left_first ? elimination_[k].y : Vec3(-elimination_[k].y);
+        if (k + ahead < joints_.size()) __builtin_prefetch(&world.joints[joints_[k + ahead].joint].force, 1);
+        joint.force = joints_[k].left_first ? multiplier_[k] : Vec3(-multiplier_[k]);
         joint.torque.setZero();
     }
 }

@@ -2,6 +2,7 @@
 // joint by joint (block Thomas, Eqs. 37-39), one backward sweep finds the multipliers, one pass moves the bodies.
 #pragma once
 
+#include "methods/articulated/chain_sweep.hpp"
 #include "methods/articulated/component.hpp"
 
 namespace tenon::articulated {
@@ -18,6 +19,11 @@ class BallChain : public Component {
     std::string solver_name() const override { return joints_.empty() ? "free" : "chain"; }
     void write_forces(const BodyField& field, World& world) const override;
 
+    // A whole step at once; the field holds the poses of bodies that do not move freely.
+    bool can_sweep() const override { return bodies.size() >= 4; }
+    SweepReport sweep(const BodyField& field, const std::vector<SweepKind>& kinds, const SweepRule& rule,
+                      const SweepState& state);
+
   private:
     struct Link {  // joint k of the chain
         int joint = -1;
@@ -28,11 +34,18 @@ class BallChain : public Component {
     struct Elimination {
         Mat3 inverse;  // D'^-1
         Mat3 upper;    // B to the next joint
-        Vec3 y;        // right-hand side, then multiplier
+        Vec3 y;        // right-hand side
     };
+    void prepare_sweep(const BodyField& field);
     std::vector<Link> joints_;
     std::vector<Elimination> elimination_;
+    std::vector<Vec3> multiplier_;
     bool pinned_start_ = false;
+    // of the sweep
+    std::vector<int> sweep_body_, sweep_kind_;
+    std::vector<double> sweep_anchors_, sweep_work_;
 };
+
+SweepKind sweep_kind(const KindMatrix& kind);
 
 }  // namespace tenon::articulated

@@ -21,6 +21,9 @@ class Component {
     virtual ~Component() = default;
 
     std::vector<int> bodies;  // moving ones
+    struct Scratch {          // of the Newton loop, kept between steps
+        std::vector<Mat34> x, dq;
+    } scratch;
 
     virtual void begin_step(const BodyField&, const StepStart&) {}
 
@@ -41,6 +44,7 @@ class Component {
     virtual bool update_bounds(const BodyField&) { return false; }
 
     virtual bool linear() const { return true; }
+    virtual bool can_sweep() const { return false; }     // a BallChain with enough bodies for its sweep
     virtual bool has_contacts() const { return false; }  // between its own bodies
     virtual std::string solver_name() const = 0;
 

@@ -5,13 +5,20 @@
 
 namespace tenon::articulated {
 
-void write_joint_coordinates(World& world) {
-    // bend and twist of plain ball joints are for looking at: with this many, nobody does
-    const bool many = world.joints.size() > 20000;
-    parallel_for(world.joints.size(), 4096, [&](std::size_t j) {
-        Joint& joint = world.joints[j];
-        if (many && joint.spec.type == JointType::ball && joint.spec.drives.empty() && !joint.spec.bend)
-            return;
+std::vector<int> joints_to_measure(const World& world) {
+    constexpr std::size_t many = 5000;
+    std::vector<int> list;
+    for (std::size_t j = 0; j < world.joints.size(); ++j) {
+        const JointSpec& spec = world.joints[j].spec;
+        const bool plain = spec.type == JointType::ball && spec.drives.empty() && !spec.bend;
+        if (world.joints.size() <= many || !plain) list.push_back(static_cast<int>(j));
+    }
+    return list;
+}
+
+void write_joint_coordinates(World& world, const std::vector<int>& joints) {
+    parallel_for(joints.size(), 4096, [&](std::size_t i) {
+        Joint& joint = world.joints[joints[i]];
         const int count =
             joint.spec.type == JointType::distance ? 1 : joint_coordinate_count(joint.spec.type);
         for (int k = 0; k < count; ++k) {

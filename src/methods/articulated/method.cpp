@@ -4,15 +4,13 @@
 #include <atomic>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
-#include "methods/articulated/joint_outputs.hpp"
-#include "methods/articulated/row_component.hpp"
+#include "methods/articulated/newton_loop.hpp"
 #include "methods/articulated/topology.hpp"
 
 namespace tenon::articulated {
@@ -51,10 +49,12 @@ void ArticulatedMethod::build(const World& world) {
     field_.dense.assign(count, -1);
     field_.kinds.clear();
     scripted_.clear();
+    fixed_.clear();
     using Key = std::tuple<double, double, double, double, double, int>;
     std::map<Key, int> known;
     for (int i = 0; i < count; ++i) {
         if (world.bodies.type[i] == BodyType::kinematic_body) scripted_.push_back(i);
+        if (world.bodies.type[i] == BodyType::static_body) fixed_.push_back(i);
         if (!world.bodies.dynamic(i)) continue;
         field_.moving[i] = 1;
         const Vec3& moments = world.bodies.second_moments[i];
@@ -78,19 +78,17 @@ void ArticulatedMethod::build(const World& world) {
     merged_signature_.clear();
     auto contacts = std::make_unique<ContactSet>(world, options_.contact);
     contacts_ = std::move(contacts);
-    joint_was_broken_.resize(world.joints.size());
-    for (std::size_t j = 0; j < world.joints.size(); ++j) joint_was_broken_[j] = world.joints[j].broken;
+    sort_joints(world);
+    only_chains_ = !contacts_->enabled() && !options_.polar_free && options_.min_iterations <= 1;
+    for (const auto& component : components_) only_chains_ = only_chains_ && component->can_sweep();
     matrix_step_ = 0.0;
 }
 
 StepReport ArticulatedMethod::step(World& world, double dt) {
     timer_.reset();
     total_ = {};
-    for (std::size_t j = 0; j < world.joints.size(); ++j)
-        if (joint_was_broken_[j] != static_cast<char>(world.joints[j].broken)) {
-            build(world);
-            break;
-        }
+    swept_ = false;
+    if (joints_changed(world)) build(world);
     const bool with_history = options_.bdf2 && has_history_ && history_step_ == dt;
     if (!options_.bdf2 || with_history) {
         advance(world, dt, world.time + dt, with_history);
@@ -129,6 +127,7 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
                       {"corrections", static_cast<double>(total_.corrections)},
                       {"polar_fallbacks", static_cast<double>(total_.fallbacks)},
                       {"strain", total_.strain}};
+    if (swept_) report.figures.emplace_back("bytes_per_link", sweep_bytes_per_link);
     std::map<std::string, int> solvers;
     for (const Component* component : current_) ++solvers[component->solver_name()];
     for (const auto& [name, count] : solvers)
@@ -137,86 +136,13 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
     return report;
 }
 
-// Contacts with colliders make the matrices of the bodies they touch dense; impacts are stepped by implicit Euler,
-// because BDF2 would carry half the speed from before them on.
-void ArticulatedMethod::find_contacts(const World& world, double h) {
-    std::fill(field_.dense.begin(), field_.dense.end(), -1);
-    if (!contacts_->enabled()) return;
-    std::vector<int> impacts;
-    contacts_->find(world, field_, h, impacts);
-    std::vector<char> hit(components_.size(), 0);
-    for (int body : impacts) hit[component_of_[body]] = 1;
-    for (const auto& component : components_)
-        for (int body : component->bodies) {
-            if (hit[component_of_[body]])
-                euler_left_[body] = 2;
-            else if (euler_left_[body] > 0)
-                --euler_left_[body];
-            field_.euler[body] = euler_left_[body] > 0;
-        }
-}
-
-// Components whose links touch each other are solved as one, with their contacts as soft rows.
-void ArticulatedMethod::merge_touching(const World& world) {
-    std::vector<int> root(components_.size());
-    std::iota(root.begin(), root.end(), 0);
-    const auto find = [&](int i) {
-        while (root[i] != i) i = root[i] = root[root[i]];
-        return i;
-    };
-    std::vector<std::uint64_t> signature;
-    std::vector<char> merges(components_.size(), 0);
-    const auto& points = contacts_->points();
-    for (const ContactPoint& c : points) {
-        if (!c.both_move) continue;
-        const int a = component_of_[c.a], b = component_of_[c.b];
-        root[find(b)] = find(a);
-        merges[a] = merges[b] = 1;
-        signature.push_back((static_cast<std::uint64_t>(c.a) << 32) | static_cast<std::uint32_t>(c.b));
-    }
-    const bool same = signature == merged_signature_ && !merged_.empty();
-    std::map<int, std::vector<int>> contacts_of, bodies_of;  // by root
-    for (std::size_t k = 0; k < points.size(); ++k)
-        if (points[k].both_move) contacts_of[find(component_of_[points[k].a])].push_back(static_cast<int>(k));
-    if (!same) {
-        merged_.clear();
-        for (std::size_t c = 0; c < components_.size(); ++c)
-            if (merges[c]) {
-                std::vector<int>& list = bodies_of[find(static_cast<int>(c))];
-                list.insert(list.end(), components_[c]->bodies.begin(), components_[c]->bodies.end());
-            }
-        for (auto& [top, bodies] : bodies_of)
-            merged_.push_back(std::make_unique<RowComponent>(world, bodies, joints_among(world, bodies),
-                                                             options_.solver, contacts_.get(),
-                                                             contacts_of[top]));
-        merged_signature_ = signature;
-    } else {
-        std::size_t number = 0;
-        for (const auto& [top, list] : contacts_of)
-            static_cast<RowComponent&>(*merged_[number++]).renew_contacts(list);
-    }
-    current_.clear();
-    for (std::size_t c = 0; c < components_.size(); ++c)
-        if (!merges[c]) current_.push_back(components_[c].get());
-    for (const auto& component : merged_) current_.push_back(component.get());
-    touched_.assign(current_.size(), {});
-    int dense = 0;
-    if (contacts_->enabled())
-        for (std::size_t c = 0; c < current_.size(); ++c)
-            for (int body : current_[c]->bodies)
-                if (contacts_->touches(body)) {
-                    touched_[c].push_back(body);
-                    field_.dense[body] = dense++;
-                }
-    if (static_cast<int>(field_.dense_bodies.size()) < dense) field_.dense_bodies.resize(dense);
-}
-
 // Matrices, targets, then each component by itself; the world changes only when all have succeeded.
 void ArticulatedMethod::advance(World& world, double h, double end_time, bool with_history) {
+    set_step_size(h, with_history);
+    move_scripted(world, end_time);
+    if (may_sweep(world) && sweep(world, h, with_history)) return;
     {
         auto guard = timer_.stage("targets");
-        set_step_size(h, with_history);
-        move_scripted(world, end_time);
         set_targets(world, h, end_time, with_history);
     }
     if (!known_)  // rotation and strain of a state that did not come from a step of ours
@@ -237,7 +163,8 @@ void ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
         reports_.resize(current_.size());
         const auto run = [&](std::size_t c) {
             current_[c]->begin_step(field_, start);
-            reports_[c] = solve_component(*current_[c], touched_[c], world.bodies.q, h);
+            reports_[c] =
+                NewtonLoop(options_, field_, *contacts_, *current_[c], touched_[c], world.bodies.q, h).run();
         };
         std::vector<std::size_t> small;
         for (std::size_t c = 0; c < current_.size(); ++c)
@@ -247,27 +174,30 @@ void ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
                 small.push_back(c);
         parallel_for(small.size(), 4, [&](std::size_t k) { run(small[k]); });
     }
-    SolveReport now;
-    for (const SolveReport& report : reports_) {
-        now.solves = std::max(now.solves, report.solves);
-        now.halvings += report.halvings;
-        now.corrections += report.corrections;
-        now.fallbacks += report.fallbacks;
-        now.strain = std::max(now.strain, report.strain);
-        now.residual = std::max(now.residual, report.residual);
-        now.converged = now.converged && report.converged;
-    }
-    total_.solves += now.solves;
-    total_.halvings += now.halvings;
-    total_.corrections += now.corrections;
-    total_.fallbacks += now.fallbacks;
-    total_.strain = std::max(total_.strain, now.strain);
-    total_.residual = now.residual;
-    total_.converged = total_.converged && now.converged;
+    add_reports();
     auto guard = timer_.stage("commit");
     known_ = true;
     contacts_->remember();
     commit(world, h, with_history);
+}
+
+// What the components did, into the step's total. Solves of components are made side by side: the most counts.
+void ArticulatedMethod::add_reports() {
+    SolveReport now;
+    for (const SolveReport& report : reports_) {
+        now.solves = std::max(now.solves, report.solves);
+        now.halvings += report.halvings;
+        now.strain = std::max(now.strain, report.strain);
+        now.residual = std::max(now.residual, report.residual);
+        total_.corrections += report.corrections;
+        total_.fallbacks += report.fallbacks;
+        total_.converged = total_.converged && report.converged;
+    }
+    total_.solves += now.solves;
+    total_.halvings += now.halvings;
+    total_.strain = std::max(total_.strain, now.strain);
+    total_.residual = now.residual;
+    sweep_next_ = now.solves <= 1 && now.halvings == 0;
 }
 
 void ArticulatedMethod::set_step_size(double h, bool with_history) {
@@ -283,6 +213,8 @@ void ArticulatedMethod::set_step_size(double h, bool with_history) {
         for (const BodyKind& kind : field_.kinds)
             field_.matrices[variant].push_back(make_kind_matrix(kind, field_.etas[variant]));
     }
+    sweep_kinds_.clear();
+    for (const KindMatrix& kind : field_.matrices[0]) sweep_kinds_.push_back(sweep_kind(kind));
 }
 
 void ArticulatedMethod::move_scripted(const World& world, double end_time) {
@@ -318,116 +250,6 @@ void ArticulatedMethod::set_targets(const World& world, double h, double end_tim
     if (changed) known_ = false;
 }
 
-// One solve, accepted at once if the incremental potential fell; halved until it does otherwise. Further solves
-// only while strain is above tolerance and still changing, or motors and limits change sides.
-SolveReport ArticulatedMethod::solve_component(Component& component, const std::vector<int>& touched,
-                                               const std::vector<Mat34>& last_q, double h) {
-    SolveReport report;
-    const std::vector<int>& bodies = component.bodies;
-    const auto move = [&](double length) {
-        parallel_for(bodies.size(), kGrain,
-                     [&](std::size_t i) { field_.x[bodies[i]] += length * field_.dq[bodies[i]]; });
-    };
-    const auto potential = [&](const FieldReport& own) {
-        double sum = own.energy + component.soft_energy(field_);
-        for (int body : touched) sum += contacts_->energy(field_, body);
-        return sum;
-    };
-    FieldReport state;
-    double energy = 0.0;
-    bool closed = false, from_start = true;
-    std::vector<Mat34> saved_x,
-        saved_dq;  // corrections leave the straight path: nonlinear components start over
-    // sides may change this often; later solves only close joints and settle strain
-    const bool touches = !touched.empty() || component.has_contacts();
-    const int limit = touches ? options_.contact.max_iterations : options_.max_iterations;
-    for (int iteration = 1;; ++iteration) {
-        if (from_start) {  // at first, and whenever a contact, motor or limit has changed sides
-            if (iteration > 1) {
-                for (int body : bodies) field_.x[body] = last_q[body];
-                refresh(field_, bodies);
-            }
-            state.energy = known_energy(field_, bodies);
-            energy = potential(state);
-            closed = component.residual(field_) < options_.joint_tolerance;
-            predict(field_, bodies);
-        }
-        contacts_->make_dense(field_, touched);
-        component.solve(field_);
-        ++report.solves;
-        // The step to judge, and to shorten, is the one from the last state. For linear components that is only worked
-        // out when the whole step is refused.
-        const auto from_last = [&] {
-            parallel_for(bodies.size(), kGrain, [&](std::size_t i) {
-                const int body = bodies[i];
-                field_.dq[body] += field_.x[body] - last_q[body];
-                field_.x[body] = last_q[body];
-            });
-        };
-        if (from_start && !component.linear()) from_last();
-        if (!component.linear()) {
-            saved_x.clear(), saved_dq.clear();
-            for (int body : bodies) saved_x.push_back(field_.x[body]), saved_dq.push_back(field_.dq[body]);
-        }
-        double trial_energy = 0.0;
-        bool joined = true;
-        for (double length = 1.0, moved = 0.0;; length *= 0.5, ++report.halvings) {
-            if (component.linear()) {
-                if (from_start &&
-                    moved == 1.0) {  // refused: back to where the solve was made, then to the last state
-                    move(-1.0);
-                    from_last();
-                    moved = 0.0;
-                }
-                move(length - moved);
-                moved = length;
-            } else {
-                for (std::size_t i = 0; i < bodies.size(); ++i)
-                    field_.x[bodies[i]] = saved_x[i] + length * saved_dq[i];
-                double open = component.residual(field_);
-                for (int k = 0; k < options_.max_corrections && open > options_.joint_tolerance;
-                     ++k, ++report.corrections) {
-                    component.correct(field_);
-                    move(1.0);
-                    const double before = open;
-                    open = component.residual(field_);
-                    if (!(open < 2.0 * before)) break;  // too far for corrections: take a shorter step
-                }
-                joined = open <= 10.0 * options_.joint_tolerance;
-            }
-            state = refresh(field_, bodies);
-            report.fallbacks += state.fallbacks;
-            trial_energy = potential(state);
-            const bool fell = trial_energy <= energy + 1e-9 * std::abs(energy);
-            const bool good =
-                std::isfinite(trial_energy) && joined && (fell || !closed || !options_.backtracking);
-            if (good || length < 1e-3) break;
-        }
-        if (!std::isfinite(trial_energy))
-            throw StepFailure("the solve gave numbers that are not finite", bodies.front());
-        const bool energy_still = trial_energy > energy - 1e-4 * std::abs(energy) && iteration > 1;
-        energy = trial_energy;
-        bool sides_changed = false;
-        if (iteration < limit) {
-            sides_changed = component.update_bounds(field_);
-            for (int body : touched) sides_changed |= contacts_->update(field_, body, h);
-        }
-        from_start = sides_changed;
-        report.residual = component.residual(field_);
-        closed = report.residual < options_.joint_tolerance;
-        const bool strained =
-            state.strain > options_.strain_tolerance && !energy_still && iteration < options_.max_iterations;
-        if (closed && !sides_changed && !strained && iteration >= options_.min_iterations) break;
-        if (iteration >= options_.max_iterations + limit) {
-            report.converged = false;
-            break;
-        }
-    }
-    report.strain = state.strain;
-    if (report.residual > 1e3 * options_.joint_tolerance) report.converged = false;
-    return report;
-}
-
 void ArticulatedMethod::commit(World& world, double h, bool with_history) {
     parallel_for(field_.x.size(), kGrain, [&](std::size_t i) {
         if (!field_.moving[i]) return;
@@ -453,27 +275,10 @@ void ArticulatedMethod::commit(World& world, double h, bool with_history) {
     }
 }
 
-void ArticulatedMethod::write_joints(World& world) {
-    for (const Component* component : current_) component->write_forces(field_, world);
-    write_joint_coordinates(world);
-}
-
-bool ArticulatedMethod::break_joints(World& world) {
-    bool broke = false;
-    for (Joint& joint : world.joints)
-        if (!joint.broken &&
-            (joint.force.norm() > joint.spec.break_force || joint.torque.norm() > joint.spec.break_torque)) {
-            joint.broken = true;
-            joint.force.setZero();
-            joint.torque.setZero();
-            broke = true;
-        }
-    return broke;
-}
-
 void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, has_history_);
     write_value(out, history_step_);
+    write_value(out, sweep_next_);
     write_values(out, euler_left_);
     contacts_->save(out);
     if (!has_history_) return;
@@ -484,6 +289,7 @@ void ArticulatedMethod::save(std::ostream& out) const {
 void ArticulatedMethod::load(std::istream& in) {
     read_value(in, has_history_);
     read_value(in, history_step_);
+    read_value(in, sweep_next_);
     read_values(in, euler_left_);
     contacts_->load(in);
     if (!has_history_) return;

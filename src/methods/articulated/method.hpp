@@ -5,35 +5,11 @@
 #include <vector>
 
 #include "math/timer.hpp"
-#include "methods/articulated/component.hpp"
-#include "methods/articulated/contacts.hpp"
-#include "methods/articulated/dual_rows.hpp"
+#include "methods/articulated/ball_chain.hpp"
+#include "methods/articulated/options.hpp"
 #include "tenon/method.hpp"
 
 namespace tenon::articulated {
-
-struct Options {
-    bool bdf2 = true;
-    bool backtracking = true;
-    int max_iterations = 12;
-    int min_iterations = 1;
-    double strain_tolerance = 0.01;
-    double joint_tolerance = 1e-9;
-    int max_corrections = 20;
-    int start_substeps = 8;
-    bool polar_free = false;
-    SolverChoice solver;
-    ContactOptions contact;
-};
-
-Options read_options(const Params& params);
-
-// What the Newton loop of one component did.
-struct SolveReport {
-    int solves = 0, halvings = 0, corrections = 0, fallbacks = 0;
-    double strain = 0.0, residual = 0.0;
-    bool converged = true;
-};
 
 class ArticulatedMethod : public Method {
   public:
@@ -45,15 +21,20 @@ class ArticulatedMethod : public Method {
 
   private:
     void build(const World& world);
+    void sort_joints(const World& world);
+    bool joints_changed(const World& world) const;
     void advance(World& world, double h, double end_time, bool with_history);
     void set_step_size(double h, bool with_history);
     void move_scripted(const World& world, double end_time);
     void set_targets(const World& world, double h, double end_time, bool with_history);
     void find_contacts(const World& world, double h);
     void merge_touching(const World& world);
-    SolveReport solve_component(Component& component, const std::vector<int>& touched,
-                                const std::vector<Mat34>& last_q, double h);
+    void add_reports();
     void commit(World& world, double h, bool with_history);
+    // Whole steps of worlds that are chains of ball joints and nothing else (method_sweep.cpp).
+    bool may_sweep(const World& world) const;
+    bool sweep(World& world, double h, bool with_history);
+    void commit_sweep(World& world, bool with_history);
     void write_joints(World& world);
     bool break_joints(World& world);
 
@@ -75,6 +56,14 @@ class ArticulatedMethod : public Method {
     std::vector<Wrench> wrenches_;
     std::vector<char> joint_was_broken_;
     std::vector<SolveReport> reports_;
+    std::vector<Mat34> new_rate_;  // swept steps write the state to come here and to the field
+    std::vector<SweepKind> sweep_kinds_;
+    std::vector<int> fixed_;    // static bodies
+    bool only_chains_ = false;  // every component can be swept
+    bool swept_ = false;
+    bool sweep_next_ = true;  // the last step needed no more than one plain solve
+    std::vector<int> breakable_,
+        measured_;  // joints with a limit on their force; with coordinates to work out
     StageTimer timer_;
     double matrix_step_ = 0.0;
     bool known_ = false;  // rotation and stress are those of the world's state

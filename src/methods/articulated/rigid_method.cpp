@@ -310,7 +310,7 @@ StepReport RigidMethod::step(World& world, double dt) {
         set_joint_force(world.joints[j], side, force, system.map(world.joints[j].bodies[side]));
         report.joint_residual = std::max(report.joint_residual, joint_residual(world, world.joints[j]));
     }
-    write_joint_coordinates(world);
+    write_joint_coordinates(world, joints_to_measure(world));
     report.solver = "rigid reference, sparse LU";
     report.phases = timer.stages();
     report.figures = {{"solves", static_cast<double>(report.iterations)}};

@@ -1,0 +1,85 @@
+// How contacts change what a step solves: bodies with dense matrices, merged components, steps by implicit Euler.
+#include <map>
+#include <numeric>
+
+#include "methods/articulated/method.hpp"
+#include "methods/articulated/row_component.hpp"
+#include "methods/articulated/topology.hpp"
+
+namespace tenon::articulated {
+
+// Contacts with colliders make the matrices of the bodies they touch dense; impacts are stepped by implicit Euler,
+// because BDF2 would carry half the speed from before them on.
+void ArticulatedMethod::find_contacts(const World& world, double h) {
+    std::fill(field_.dense.begin(), field_.dense.end(), -1);
+    if (!contacts_->enabled()) return;
+    std::vector<int> impacts;
+    contacts_->find(world, field_, h, impacts);
+    std::vector<char> hit(components_.size(), 0);
+    for (int body : impacts) hit[component_of_[body]] = 1;
+    for (const auto& component : components_)
+        for (int body : component->bodies) {
+            if (hit[component_of_[body]])
+                euler_left_[body] = 2;
+            else if (euler_left_[body] > 0)
+                --euler_left_[body];
+            field_.euler[body] = euler_left_[body] > 0;
+        }
+}
+
+// Components whose links touch each other are solved as one, with their contacts as soft rows.
+void ArticulatedMethod::merge_touching(const World& world) {
+    std::vector<int> root(components_.size());
+    std::iota(root.begin(), root.end(), 0);
+    const auto find = [&](int i) {
+        while (root[i] != i) i = root[i] = root[root[i]];
+        return i;
+    };
+    std::vector<std::uint64_t> signature;
+    std::vector<char> merges(components_.size(), 0);
+    const auto& points = contacts_->points();
+    for (const ContactPoint& c : points) {
+        if (!c.both_move) continue;
+        const int a = component_of_[c.a], b = component_of_[c.b];
+        root[find(b)] = find(a);
+        merges[a] = merges[b] = 1;
+        signature.push_back((static_cast<std::uint64_t>(c.a) << 32) | static_cast<std::uint32_t>(c.b));
+    }
+    const bool same = signature == merged_signature_ && !merged_.empty();
+    std::map<int, std::vector<int>> contacts_of, bodies_of;  // by root
+    for (std::size_t k = 0; k < points.size(); ++k)
+        if (points[k].both_move) contacts_of[find(component_of_[points[k].a])].push_back(static_cast<int>(k));
+    if (!same) {
+        merged_.clear();
+        for (std::size_t c = 0; c < components_.size(); ++c)
+            if (merges[c]) {
+                std::vector<int>& list = bodies_of[find(static_cast<int>(c))];
+                list.insert(list.end(), components_[c]->bodies.begin(), components_[c]->bodies.end());
+            }
+        for (auto& [top, bodies] : bodies_of)
+            merged_.push_back(std::make_unique<RowComponent>(world, bodies, joints_among(world, bodies),
+                                                             options_.solver, contacts_.get(),
+                                                             contacts_of[top]));
+        merged_signature_ = signature;
+    } else {
+        std::size_t number = 0;
+        for (const auto& [top, list] : contacts_of)
+            static_cast<RowComponent&>(*merged_[number++]).renew_contacts(list);
+    }
+    current_.clear();
+    for (std::size_t c = 0; c < components_.size(); ++c)
+        if (!merges[c]) current_.push_back(components_[c].get());
+    for (const auto& component : merged_) current_.push_back(component.get());
+    touched_.assign(current_.size(), {});
+    int dense = 0;
+    if (contacts_->enabled())
+        for (std::size_t c = 0; c < current_.size(); ++c)
+            for (int body : current_[c]->bodies)
+                if (contacts_->touches(body)) {
+                    touched_[c].push_back(body);
+                    field_.dense[body] = dense++;
+                }
+    if (static_cast<int>(field_.dense_bodies.size()) < dense) field_.dense_bodies.resize(dense);
+}
+
+}  // namespace tenon::articulated
