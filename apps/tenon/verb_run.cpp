@@ -6,6 +6,7 @@
 #include "apps/tenon/common.hpp"
 #include "apps/tenon/progress.hpp"
 #include "apps/tenon/summary.hpp"
+#include "run/replay.hpp"
 #include "run/run_loop.hpp"
 #include "run/series.hpp"
 #include "tenon/error.hpp"
@@ -49,9 +50,38 @@ run::RunOptions options_of(const RunRequest& request, const Scene& scene) {
     return options;
 }
 
+// Writes nothing: the run file stays as it is.
+int replay(const RunRequest& request) {
+    const std::string& file = request.scene.scene;
+    if (!is_run_file(file))
+        throw InputError(file, "--replay", "is not a run file", "name a recorded run, such as ball.tenon");
+    if (request.resume || !request.output.empty() || !request.csv.empty() || request.scene.seconds)
+        throw InputError(file, "--replay", "repeats the run as it was and writes nothing",
+                         "leave --resume, --output, --csv and --seconds away");
+    const run::RunReader reader(file);
+    ProgressBar bar(request.quiet || request.json);
+    const run::ReplayResult result =
+        run::replay_run(scene_of(request), reader, &stop_on_interrupt(),
+                        [&](const run::Progress& progress) { bar.show(progress); });
+    bar.clear();
+    if (!request.report.empty()) write_text(request.report, result.to_json());
+    if (request.json)
+        std::cout << result.to_json();
+    else if (result.status == "same" && !request.quiet)
+        std::cout << fmt::format("{}: {} steps made again, {} frames the same, bit for bit\n", file,
+                                 result.steps, result.frames);
+    if (result.status == "stopped") std::cerr << fmt::format("stopped after {} steps\n", result.steps);
+    if (result.status == "differs")
+        std::cerr << fmt::format("error: {}: {} differs, by up to {:.3g} in that frame\n", file,
+                                 result.difference, result.largest);
+    if (result.status == "failed") std::cerr << fmt::format("error: {}: {}\n", file, result.difference);
+    return result.status == "same" ? 0 : 1;
+}
+
 }  // namespace
 
 int run_verb(const RunRequest& request) {
+    if (request.replay) return replay(request);
     if (request.no_record && !request.csv.empty())
         throw InputError("", "--csv", "needs a recorded run", "leave --no-record away");
     Scene scene = scene_of(request);

@@ -27,7 +27,7 @@ struct RunRequest {
     int record_every = 0;
     std::string record;  // "path" keeps each accepted segment
     double checkpoint_every = 0.0;
-    bool resume = false;
+    bool resume = false, replay = false;
     bool quiet = false, json = false;
     std::string csv;
     std::vector<std::string> series;

@@ -11,12 +11,15 @@
 
 namespace tenon {
 
+class LastGoodState;
+
 class Simulation {
   public:
     // Checks that the scene's method can express it, builds the world. Throws InputError.
     explicit Simulation(Scene scene);
 
-    StepReport step();  // one time step; throws StepFailure and keeps the last good state
+    // One time step. On StepFailure the world is as before the step, and the method starts afresh in the next.
+    StepReport step();
     double time() const { return world_.time; }
     double dt() const { return scene_.dt; }
 
@@ -43,10 +46,13 @@ class Simulation {
 
   private:
     void make_method();
+    void release_kinematic_bodies();
 
     Scene scene_;
     World world_;
     std::unique_ptr<Method> method_;
+    std::shared_ptr<LastGoodState> good_;
+    bool spoiled_ = false;  // the method must start afresh
     Callback before_, after_;
     PathSink path_sink_;
 };

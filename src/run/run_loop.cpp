@@ -106,34 +106,6 @@ std::string saved(const Simulation& simulation) {
     return std::move(out).str();
 }
 
-// What a failed step may have spoiled.
-class LastGoodState {
-  public:
-    void keep(const World& world) {
-        q_ = world.bodies.q;
-        rate_ = world.bodies.rate;
-        x_.resize(world.elastic.size());
-        v_.resize(world.elastic.size());
-        for (std::size_t i = 0; i < world.elastic.size(); ++i) {
-            x_[i] = world.elastic[i].x;
-            v_[i] = world.elastic[i].v;
-        }
-    }
-    void restore(World& world) const {
-        world.bodies.q = q_;
-        world.bodies.rate = rate_;
-        for (std::size_t i = 0; i < world.elastic.size(); ++i) {
-            world.elastic[i].x = x_[i];
-            world.elastic[i].v = v_[i];
-        }
-        world.contacts.clear();
-    }
-
-  private:
-    std::vector<Mat34> q_, rate_;
-    std::vector<std::vector<Vec3>> x_, v_;
-};
-
 // Everything a run carries from step to step.
 class Run {
   public:
@@ -170,7 +142,6 @@ class Run {
     std::optional<ReportBuilder> builder_;
     std::optional<ExpectChecker> checker_;
     std::unique_ptr<RunWriter> writer_;
-    LastGoodState good_;
     StepReport last_;
     std::string failure_;
     long frame_step_ = -1;           // step of the newest frame
@@ -247,7 +218,6 @@ void Run::add_path_piece(const std::vector<Mat34>& q) {
 }
 
 bool Run::advance() {
-    good_.keep(simulation_.world());
     last_piece_.clear();
     const auto start = Clock::now();
     try {
@@ -259,7 +229,6 @@ bool Run::advance() {
                                error.what());
         if (body >= 0 && body < static_cast<int>(names.size()))
             failure_ += fmt::format(", at body '{}'", names[body]);
-        good_.restore(simulation_.world());
         return false;
     }
     const double wall_ms = 1e3 * seconds_since(start);

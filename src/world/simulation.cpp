@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "math/binary_io.hpp"
+#include "world/last_good_state.hpp"
 
 namespace tenon {
 
@@ -20,7 +21,7 @@ void set_release_velocity(World& world, int body, const BodySpec& spec) {
 
 }  // namespace
 
-Simulation::Simulation(Scene scene) : scene_(std::move(scene)) {
+Simulation::Simulation(Scene scene) : scene_(std::move(scene)), good_(std::make_shared<LastGoodState>()) {
     const MethodInfo& info = find_method(scene_.method, {scene_.file, "method.type"});
     resolve_params(info.parameters, scene_.method_params, {scene_.file, "method"});
     if (const auto unsupported = info.supports(scene_))
@@ -35,6 +36,7 @@ void Simulation::make_method() {
     method_ =
         info.make(world_, resolve_params(info.parameters, scene_.method_params, {scene_.file, "method"}));
     method_->set_path_sink(path_sink_);
+    spoiled_ = false;
 }
 
 void Simulation::set_path_sink(PathSink sink) {
@@ -42,19 +44,31 @@ void Simulation::set_path_sink(PathSink sink) {
     method_->set_path_sink(path_sink_);
 }
 
-StepReport Simulation::step() {
-    if (before_) before_(*this);
-    bool released = false;
+void Simulation::release_kinematic_bodies() {
     for (int i = 0; i < world_.bodies.size(); ++i)
         if (world_.bodies.type[i] == BodyType::kinematic_body &&
             world_.time >= world_.bodies.kinematic_until[i] - 1e-12) {
             world_.bodies.type[i] = BodyType::dynamic_body;
             set_release_velocity(world_, i, scene_.bodies[i]);
-            released = true;
+            spoiled_ = true;  // the method laid out its unknowns without this body
         }
-    if (released) make_method();
-    StepReport report = method_->step(world_, scene_.dt);
-    if (!all_finite(world_)) throw StepFailure("a coordinate is no longer a finite number");
+}
+
+StepReport Simulation::step() {
+    if (before_) before_(*this);
+    release_kinematic_bodies();
+    if (spoiled_) make_method();
+    good_->keep(world_);
+    spoiled_ = true;
+    StepReport report;
+    try {
+        report = method_->step(world_, scene_.dt);
+        if (!all_finite(world_)) throw StepFailure("a coordinate is no longer a finite number");
+    } catch (...) {
+        good_->restore(world_);
+        throw;
+    }
+    spoiled_ = false;
     world_.step += 1;
     world_.time = static_cast<double>(world_.step) * scene_.dt;
     if (after_) after_(*this);

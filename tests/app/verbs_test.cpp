@@ -105,6 +105,28 @@ TEST_F(App, ResumeGoesOnBitForBit) {
     EXPECT_EQ(whole, slurp(folder / "parts.csv"));
 }
 
+TEST_F(App, ReplayFindsTheSameBitsOrTheFirstOtherOne) {
+    ASSERT_EQ(tenon("run flight.json --quiet --seconds 0.3 --set expect=[] -o a.tenon", folder).code, 0);
+    const Outcome same = tenon("run a.tenon --replay", folder);
+    EXPECT_EQ(same.code, 0) << same.err;
+    EXPECT_TRUE(has(same.out, "frames the same, bit for bit")) << same.out;
+
+    // the lowest bit of one number in the middle of the run
+    const std::string flip =
+        "cd '" + folder.path() +
+        "' && python3 -c \"import sqlite3; d = sqlite3.connect('a.tenon'); "
+        "n, b = d.execute('select step, q from frames order by step limit 1 offset 9').fetchone(); "
+        "b = bytearray(b); b[0] ^= 1; d.execute('update frames set q = ? where step = ?', (bytes(b), n)); "
+        "d.commit(); print(n)\" >step.txt";
+    if (std::system(flip.c_str()) != 0) GTEST_SKIP() << "python3 is not here";
+    const Outcome other = tenon("run a.tenon --replay --json", folder);
+    EXPECT_EQ(other.code, 1);
+    EXPECT_TRUE(has(other.out, "\"differs\"")) << other.out;
+    EXPECT_TRUE(has(other.err, "the pose of body")) << other.err;
+    const std::string step = slurp(folder / "step.txt");
+    EXPECT_TRUE(has(other.out, "\"first_step\": " + step.substr(0, step.find('\n')))) << other.out;
+}
+
 TEST_F(App, InterruptLeavesACompleteFile) {
     // a run far too long to finish, stopped as by Ctrl-C
     const std::string command =
@@ -289,9 +311,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"run flight.json -o no/such/folder/x.tenon", "no/such/folder"},
         Wrong{"run flight.json --report no/such/r.json", "no/such"},
         Wrong{"run flight.json --resume -o none.tenon", "none.tenon"},
-        Wrong{"verify text.tenon", "text.tenon"}, Wrong{"verify none.tenon", "none.tenon"},
-        Wrong{"plot text.tenon", "text.tenon"}, Wrong{"render none.tenon", "none.tenon"},
-        Wrong{"render flight.json -o no/such/p.png", "no/such"},
+        Wrong{"run flight.json --replay", "flight.json"}, Wrong{"verify text.tenon", "text.tenon"},
+        Wrong{"verify none.tenon", "none.tenon"}, Wrong{"plot text.tenon", "text.tenon"},
+        Wrong{"render none.tenon", "none.tenon"}, Wrong{"render flight.json -o no/such/p.png", "no/such"},
         Wrong{"render flight.json -o p.mp4 --size 1x", "size"}, Wrong{"export text.tenon", "text.tenon"},
         Wrong{"import missing.json", "missing.json"}, Wrong{"import flight.json", "flight.json"},
         Wrong{"schema -o no/such/schema.json", "no/such"}, Wrong{"scenes nonsense", "nonsense"},

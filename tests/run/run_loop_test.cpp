@@ -148,6 +148,26 @@ TEST(RunLoop, StopsCleanlyAndResumesBitForBit) {
     EXPECT_THROW(run_scene(other, wrong), InputError);
 }
 
+// Coordinates that overflow within one step: nothing of the step may stay, and the next one starts from what was.
+TEST(Simulation, AFailedStepLeavesTheWorldAsItWas) {
+    Scene scene = thrown_box();
+    scene.dt = 1.0;
+    Simulation simulation(scene);
+    simulation.step();
+    World& world = simulation.world();
+    world.bodies.q[0](0, 3) = world.bodies.rate[0](0, 3) = 1.7e308;  // together past the largest double
+    const Mat34 q = world.bodies.q[0], rate = world.bodies.rate[0];
+    EXPECT_THROW(simulation.step(), StepFailure);
+    EXPECT_EQ(world.bodies.q[0], q);
+    EXPECT_EQ(world.bodies.rate[0], rate);
+    EXPECT_EQ(world.step, 1);
+    world.bodies.q[0].col(3) = Vec3(0, 5, 0);
+    world.bodies.rate[0].setZero();
+    world.bodies.rate[0](0, 3) = 2;
+    simulation.step();
+    EXPECT_NEAR(world.bodies.q[0](0, 3), 2, 1e-9);
+}
+
 TEST(RunLoop, ResumesAfterAKillFromACheckpoint) {
     TemporaryFolder folder;
     RunOptions options;
