@@ -43,6 +43,12 @@ bool is_run_file(const std::string& file) {
     return in.gcount() == sizeof head && std::memcmp(head, "SQLite format 3", 16) == 0;
 }
 
+void write_scene_file(const std::string& file, const Scene& scene) {
+    const bool printed = file.empty() || file == "-";
+    const std::string folder = std::filesystem::path(file).parent_path().string();
+    write_text(file, write_scene(scene, printed ? "" : folder.empty() ? "." : folder) + "\n");
+}
+
 void write_text(const std::string& file, const std::string& text) {
     if (file.empty() || file == "-") {
         std::cout << text << std::flush;

@@ -16,7 +16,8 @@ bool is_run_file(const std::string& file);  // by its first bytes
 
 // Text to a file, by way of a partial file; "-" or "" is standard output. Throws InputError.
 void write_text(const std::string& file, const std::string& text);
-std::string read_text(const std::string& file);  // throws InputError
+void write_scene_file(const std::string& file, const Scene& scene);  // meshes beside it by relative paths
+std::string read_text(const std::string& file);                      // throws InputError
 
 // Columns as wide as their widest entry; the first row is the head. Numbers are set flush right.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, const std::string& indent = "  ");

@@ -9,7 +9,7 @@ namespace tenon::app {
 int import_verb(const ImportRequest& request) {
     std::vector<std::string> warnings;
     const Scene scene = import_rigid_ipc(request.file, request.mesh_root, &warnings);
-    write_text(request.output, write_scene(scene) + "\n");
+    write_scene_file(request.output, scene);
     for (const std::string& warning : warnings)
         std::cerr << "warning: " << request.file << ": " << warning << "\n";
     return 0;

@@ -51,7 +51,7 @@ int untangle_verb(const UntangleRequest& request) {
                 fmt::print(stderr, "round {}: {} contacts, {:.3g} m deep\n", round + 1, contacts, depth);
         };
     const volume::UntangleReport report = volume::untangle(scene, options);
-    write_text(request.output, write_scene(scene) + "\n");
+    write_scene_file(request.output, scene);
     if (request.json)
         std::cout << to_json(report) << "\n";
     else if (!request.quiet)

@@ -1,6 +1,7 @@
 #include "export/vtk.hpp"
 
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -97,11 +98,20 @@ ExportReport write_vtk(const run::RunReader& run, const ExportOptions& options) 
         series += fmt::format("<DataSet timestep=\"{}\" group=\"{}\" part=\"{}\" file=\"{}\"/>\n", time, what,
                               part, name);
     };
+    std::vector<std::pair<long, double>> untouched;  // frames before the first contact, if one comes at all
+    bool touched = false;
     for (long index : frames) {
         const run::Frame frame = run.frame(index);
         if (!run.bodies().empty()) add("bodies", 0, index, frame.time, bodies_grid(run, frame));
         if (!run.elastic().empty()) add("solids", 1, index, frame.time, solids_grid(run, frame));
-        add("contacts", 2, index, frame.time, contacts_grid(frame));
+        if (!touched && frame.contacts.empty()) {
+            untouched.emplace_back(index, frame.time);
+        } else {
+            for (const auto& [earlier, time] : std::exchange(untouched, {}))
+                add("contacts", 2, earlier, time, contacts_grid({}));
+            touched = true;
+            add("contacts", 2, index, frame.time, contacts_grid(frame));
+        }
         ++report.frames;
     }
     series += "</Collection>\n</VTKFile>\n";

@@ -105,6 +105,13 @@ TEST_F(App, ResumeGoesOnBitForBit) {
     EXPECT_EQ(whole, slurp(folder / "parts.csv"));
 }
 
+TEST_F(App, ExportsNoContactFilesForARunThatNeverTouches) {
+    ASSERT_EQ(tenon("run flight.json --quiet --seconds 0.1 --set expect=[] -o a.tenon", folder).code, 0);
+    ASSERT_EQ(tenon("export a.tenon --format vtk -o a.pvd", folder).code, 0);
+    EXPECT_TRUE(std::filesystem::exists(folder / "a_vtk/bodies_000000.vtu"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "a_vtk/contacts_000000.vtu"));
+}
+
 TEST_F(App, ReplayFindsTheSameBitsOrTheFirstOtherOne) {
     ASSERT_EQ(tenon("run flight.json --quiet --seconds 0.3 --set expect=[] -o a.tenon", folder).code, 0);
     const Outcome same = tenon("run a.tenon --replay", folder);
