@@ -98,7 +98,12 @@ struct TwoBoxes {
         island.bodies = {0, 1};
         for (int k = 0; k < field->pair_count(); ++k) island.pairs.push_back(k);
         evaluate_pairs(island, *context, q);
-        for (int k = 0; k < field->pair_count(); ++k) field->lag_friction(k);
+        for (int k = 0; k < field->pair_count(); ++k) {
+            field->lag_friction(k);
+            const CandidatePair& pair = field->pair(k);
+            reset_friction_duals(field->contacts(k), q[pair.a] - bodies.body[pair.a].start,
+                                 q[pair.b] - bodies.body[pair.b].start, context->friction_eps);
+        }
     }
 };
 

@@ -62,4 +62,17 @@ inline double friction_slope_over(double y, double eps) {
     return y >= eps ? 1.0 / y : (2.0 - y / eps) / eps;
 }
 
+// The force of smoothed friction is limit x u / psi(|u|). Its curvature along u ends abruptly where sticking ends, so
+// Newton's method on the energy alone jumps back and forth across it. The primal-dual form linearises psi f = u with
+// the force's direction f (|f| <= 1) as an unknown of its own: curvature (I - f grad psi^T) / psi.
+struct FrictionScale {
+    double psi, slope;
+};
+
+inline FrictionScale friction_scale(double y, double eps) {
+    if (y >= eps) return {y, 1.0};
+    const double r = 1.0 / (2.0 - y / eps);
+    return {eps * r, r * r};
+}
+
 }  // namespace tenon::affine

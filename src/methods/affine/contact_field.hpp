@@ -29,7 +29,8 @@ struct ContactBend {
 struct FrictionPoint {
     Vec3 local_a, local_b;
     Vec3 normal;
-    double limit = 0.0;  // mu x normal force, N
+    double limit = 0.0;        // mu x normal force, N
+    Vec3 dual = Vec3::Zero();  // friction's direction on a as Newton sees it: at most a unit vector
 };
 
 struct PairContacts {

@@ -69,6 +69,7 @@ class IslandNewton {
         while (result_.iterations < limit && !result_.converged && !result_.out_of_slack) {
             ++result_.iterations;
             find_direction();
+            move_friction();
             take_step();
         }
         return std::move(result_);
@@ -97,7 +98,6 @@ class IslandNewton {
     void direction_with(NewtonSystem<Dof>& system, solve::BlockCholesky& solver) {
         {
             Clock clock(result_.assemble_ms);
-            system.friction_blend = friction_blend_;
             system.assemble(island_, context_);
         }
         Clock clock(result_.solve_ms);
@@ -172,6 +172,38 @@ class IslandNewton {
         return 0.0;
     }
 
+    template <class Change>
+    void for_friction(const Change& change) {
+        const auto& bodies = context_.bodies.body;
+        parallel_for(island_.pairs.size(), pair_grain, [&](std::size_t k) {
+            PairContacts& contacts = context_.field.contacts(island_.pairs[k]);
+            if (contacts.friction.empty()) return;
+            const CandidatePair& pair = context_.field.pair(island_.pairs[k]);
+            change(k, pair, contacts, context_.q[pair.a] - bodies[pair.a].start,
+                   context_.q[pair.b] - bodies[pair.b].start);
+        });
+    }
+
+    // After a Newton direction is known: friction's directions as its linear model has them.
+    void move_friction() {
+        const auto step_of = [&](int body) -> Mat34 {
+            const int n = context_.node[body];
+            return n >= 0 ? direction_.step[n] : Mat34(Mat34::Zero());
+        };
+        const auto mass_of = [&](int body) {
+            return context_.node[body] >= 0 ? context_.bodies.body[body].inertia.mass : 1e300;
+        };
+        stale_.assign(island_.pairs.size(), 0);
+        for_friction([&](std::size_t k, const CandidatePair& pair, PairContacts& contacts,
+                         const Mat34& moved_a, const Mat34& moved_b) {
+            const double error = update_friction_duals(contacts, moved_a, moved_b, step_of(pair.a),
+                                                       step_of(pair.b), context_.friction_eps);
+            stale_[k] = context_.bodies.potential_scale * error >
+                        context_.tolerance * std::min(mass_of(pair.a), mass_of(pair.b));
+        });
+        friction_stale_ = std::any_of(stale_.begin(), stale_.end(), [](char s) { return s != 0; });
+    }
+
     void take_step() {
         const double motion = largest_motion();
         const bool small = motion <= context_.tolerance;
@@ -204,11 +236,9 @@ class IslandNewton {
                 accept(trial_energy);
                 log.energy = trial_energy;
                 log.length = t;
-                // Sliding that turns back within the step defeats the true curvature: soften the hope, then try again.
-                friction_blend_ = t < 0.3 * log.filtered ? 1.0
-                                  : t == 1.0             ? 0.6 * friction_blend_
-                                                         : friction_blend_;
-                result_.converged = small && !result_.out_of_slack;
+                // A small step may be small because its model of friction was too stiff: look again, a few times.
+                const bool look_again = friction_stale_ && small && ++stale_steps_ <= 3;
+                result_.converged = small && !result_.out_of_slack && !look_again;
                 return;
             }
             // Minimum of the parabola through both energies and the slope.
@@ -273,8 +303,10 @@ class IslandNewton {
     Direction direction_;
     std::vector<Mat34> poses_, trial_;
     double energy_ = 0.0;
+    std::vector<char> stale_;
+    bool friction_stale_ = false;
+    int stale_steps_ = 0;
     bool affine_ = false;
-    double friction_blend_ = 0.0;
 };
 
 }  // namespace

@@ -81,7 +81,7 @@ void add_bends(const ContactField& field, int index, const Mat34& qa, const Mat3
 
 template <int Dof>
 void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
-              const Mat34& start_b, double scale, double eps, double blend, PairBlocks<Dof>& out) {
+              const Mat34& start_b, double scale, double eps, PairBlocks<Dof>& out) {
     out.aa.setZero();
     out.bb.setZero();
     out.ba.setZero();
@@ -99,19 +99,50 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
     const Mat34 da = qa - start_a, db = qb - start_b;
     for (const FrictionPoint& p : pair.friction) {
         const Vec3 u = sliding(p, da, db);
-        const double y = u.norm(), across = scale * p.limit * friction_slope_over(y, eps);
+        const double y = u.norm();
+        const FrictionScale psi = friction_scale(y, eps);
+        const double across = scale * p.limit / psi.psi;
         const Vec3 force = across * u;
         add_force(out.gradient_a, p.local_a, force);
         add_force(out.gradient_b, p.local_b, -force);
+        // (I - sym(f grad psi^T)) / psi in the plane of f and u: axes along f_hat +- u_hat, or any when one vanishes.
+        const double f = p.dual.norm(), bend = 0.5 * f * psi.slope;
         const Vec3 along = y > 0.0 ? Vec3(u / y) : p.normal.unitOrthogonal();
-        // Along the sliding direction the true curvature ends where sticking ends; f1/y never undercuts the energy.
-        const double curvature = scale * p.limit * friction_norm(y, eps).curvature;
-        add_spring(out, qa, qb, p.local_a, p.local_b, along, std::max(curvature, blend * across));
-        add_spring(out, qa, qb, p.local_a, p.local_b, p.normal.cross(along), across);
+        const double cosine = y > 0.0 && f > 0.0 ? along.dot(p.dual) / f : 0.0;
+        Vec3 axis = y > 0.0 && f > 0.0 ? Vec3(along + p.dual / f) : along;
+        const double length = axis.norm();
+        axis = length > 1e-6 ? Vec3(axis / length) : Vec3(p.normal.cross(along));
+        add_spring(out, qa, qb, p.local_a, p.local_b, axis,
+                   across * (y > 0.0 ? 1.0 - bend * (1.0 + cosine) : 1.0));
+        add_spring(out, qa, qb, p.local_a, p.local_b, p.normal.cross(axis),
+                   across * (y > 0.0 ? 1.0 + bend * (1.0 - cosine) : 1.0));
     }
 }
 
 }  // namespace
+
+void reset_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b, double eps) {
+    for (FrictionPoint& p : pair.friction) {
+        const Vec3 u = sliding(p, moved_a, moved_b);
+        p.dual = u / friction_scale(u.norm(), eps).psi;
+    }
+}
+
+double update_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b,
+                             const Mat34& step_a, const Mat34& step_b, double eps) {
+    Vec3 error = Vec3::Zero();
+    for (FrictionPoint& p : pair.friction) {
+        const Vec3 u = sliding(p, moved_a, moved_b), du = sliding(p, step_a, step_b), end = u + du;
+        const double y = u.norm();
+        const FrictionScale psi = friction_scale(y, eps);
+        const double stretch = y > 0.0 ? psi.slope * u.dot(du) / y : 0.0;
+        p.dual = (end - stretch * p.dual) / psi.psi;
+        error += p.limit * (p.dual - end / friction_scale(end.norm(), eps).psi);
+        const double length = p.dual.norm();
+        if (length > 1.0) p.dual /= length;
+    }
+    return error.norm();
+}
 
 double relevant_force(const StepContext& context, const CandidatePair& pair) {
     double force = 1e300;
@@ -193,7 +224,7 @@ void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& conte
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         if (contacts.points.empty() && contacts.friction.empty()) return;
         sum_pair(contacts, context.q[pair.a], context.q[pair.b], bodies[pair.a].start, bodies[pair.b].start,
-                 context.bodies.potential_scale, context.friction_eps, friction_blend, pair_blocks_[k]);
+                 context.bodies.potential_scale, context.friction_eps, pair_blocks_[k]);
         add_bends(context.field, island.pairs[k], context.q[pair.a], context.q[pair.b],
                   context.bodies.potential_scale, relevant_force(context, pair), pair_blocks_[k]);
     });

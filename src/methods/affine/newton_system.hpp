@@ -43,8 +43,6 @@ class NewtonSystem {
     void onto_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                      std::vector<Mat34>& increments, double t);
 
-    double friction_blend = 0.0;  // 0: true curvature of friction, 1: its quadratic majoriser
-
     // For tests: the assembled matrix and gradient.
     const solve::BlockMatrix& matrix() const { return matrix_; }
     const std::vector<Mat34>& gradient() const { return gradient_; }
@@ -70,6 +68,14 @@ class NewtonSystem {
     std::vector<double> row_weight_,
         row_gap_;  // per joint row: weight in the augmented matrix, ja.qa + jb.qb
 };
+
+// Friction's directions where they are those of the energy itself, at the bodies' motion so far.
+void reset_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b, double eps);
+
+// Moves the friction directions of a pair along with a Newton step of its bodies. Returns the force, N, by which the
+// step's model of friction differs from friction itself at its end.
+double update_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b,
+                             const Mat34& step_a, const Mat34& step_b, double eps);
 
 // The contact force from which on its turning with the bodies matters beside their inertia.
 double relevant_force(const StepContext& context, const CandidatePair& pair);
