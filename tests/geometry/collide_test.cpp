@@ -178,6 +178,52 @@ TEST(Collide, PenetrationIsTheLeastOverlapOfShadows) {
     EXPECT_GT(overlapping, 20);
 }
 
+TEST(Collide, ShapesThatNearlyTouchHaveNoDeepContacts) {
+    // Two support points put on each other along a direction, a known gap apart: that gap is the distance. Faces, rims
+    // and edges meet flat, or off by as little as round-off.
+    std::mt19937 random(21);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    auto vector = [&] { return Vec3(uniform(random), uniform(random), uniform(random)); };
+    auto small = [&] { return std::pow(10.0, -1.0 - static_cast<double>(random() % 8)); };
+    using Kind = Collider::Kind;
+    const std::vector<Collider> all = {
+        primitive(Kind::box, Vec3(0.3, 0.4, 0.5)),      primitive(Kind::cylinder, Vec3(0.3, 0.4, 0)),
+        primitive(Kind::cone, Vec3(0.4, 0.4, 0)),       primitive(Kind::capsule, Vec3(0.2, 0.3, 0)),
+        primitive(Kind::cylinder, Vec3(0.5, 0.02, 0)),  primitive(Kind::box, Vec3(2, 0.05, 2)),
+        primitive(Kind::cylinder, Vec3(0.2, 0.5, 0.0)), cube_hull()};
+    auto orientation = [&]() -> Mat3 {
+        const Vec3 axis = Vec3::Unit(random() % 3);
+        switch (random() % 4) {
+            case 0:
+                return Mat3::Identity();
+            case 1:
+                return Quat(Eigen::AngleAxisd(0.5 * M_PI * (random() % 4), axis)).toRotationMatrix();
+            case 2:
+                return Quat(Eigen::AngleAxisd(uniform(random) * small(), axis)).toRotationMatrix();
+            default:
+                return turn(uniform(random), uniform(random), uniform(random));
+        }
+    };
+    const double gaps[] = {0, 1e-12, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3};
+    for (int trial = 0; trial < 20000; ++trial) {
+        const Collider &a = all[random() % all.size()], &b = all[random() % all.size()];
+        const Placement pa{orientation(), Vec3::Zero()};
+        Placement pb{orientation(), Vec3::Zero()};
+        Vec3 d = vector().normalized();
+        if (random() % 3 == 0) d = pa.R.col(random() % 3);
+        if (random() % 3 == 0) d = (-pb.R.col(random() % 3) + small() * vector()).normalized();
+        const double gap = gaps[random() % std::size(gaps)] * (random() % 2 ? 1 : -1);
+        pb.t = pa.R * core_support(a, pa.R.transpose() * d) - pb.R * core_support(b, pb.R.transpose() * -d) +
+               (a.core_radius() + b.core_radius() + gap) * d;
+        const ContactList list = contacts(a, Vec3::Zero(), b, pb.t, 0.02, pa.R, pb.R);
+        ASSERT_FALSE(list.empty()) << trial;
+        double deepest = 1e300;
+        for (const PairContact& c : list) deepest = std::min(deepest, c.distance);
+        EXPECT_GT(deepest, std::min(gap, 0.0) - 1e-3) << trial;
+        EXPECT_LT(deepest, std::max(gap, 0.0) + 1e-3) << trial;  // another direction may overlap less
+    }
+}
+
 TEST(Collide, DistancesOfRoundShapesMatchFormulas) {
     using Kind = Collider::Kind;
     const Collider ball = primitive(Kind::sphere, Vec3(0.5, 0, 0)),

@@ -111,7 +111,7 @@ void edge_contact(const Vec3& ha, const Placement& a, int i, const Vec3& hb, con
 
 }  // namespace
 
-void box_box(const Vec3& ha, const Placement& a, const Vec3& hb, const Placement& b, double margin,
+bool box_box(const Vec3& ha, const Placement& a, const Vec3& hb, const Placement& b, double margin,
              ContactList& out) {
     const Vec3 world = b.t - a.t;
     const Mat3 R = a.R.transpose() * b.R;
@@ -124,7 +124,7 @@ void box_box(const Vec3& ha, const Placement& a, const Vec3& hb, const Placement
     const double hysteresis = 1e-3 * std::min(ha.minCoeff(), hb.minCoeff());
     const Vec3 sa = t.cwiseAbs() - ha - Q * hb;
     for (int i = 0; i < 3; ++i) {
-        if (sa[i] > margin) return;
+        if (sa[i] > margin) return false;
         if (sa[i] > best + (kind < 0 ? 0 : hysteresis)) {
             best = sa[i];
             kind = i;
@@ -132,7 +132,7 @@ void box_box(const Vec3& ha, const Placement& a, const Vec3& hb, const Placement
     }
     const Vec3 sb = tb.cwiseAbs() - hb - Q.transpose() * ha;
     for (int j = 0; j < 3; ++j) {
-        if (sb[j] > margin) return;
+        if (sb[j] > margin) return false;
         if (sb[j] > best + hysteresis) {
             best = sb[j];
             kind = 3 + j;
@@ -151,7 +151,7 @@ void box_box(const Vec3& ha, const Placement& a, const Vec3& hb, const Placement
             const double reach =
                 ha[i1] * Q(i2, j) + ha[i2] * Q(i1, j) + hb[j1] * Q(i, j2) + hb[j2] * Q(i, j1);
             const double s = (std::abs(t[i2] * x - t[i1] * y) - reach) / std::sqrt(length2);
-            if (s > margin) return;
+            if (s > margin) return false;
             if (s > edge_best) {
                 edge_best = s;
                 kind = 6 + 3 * i + j;
@@ -169,6 +169,7 @@ void box_box(const Vec3& ha, const Placement& a, const Vec3& hb, const Placement
         if (n.dot(world) < 0) n = -n;
         edge_contact(ha, a, i, hb, b, j, n, edge_best, out);
     }
+    return true;
 }
 
 }  // namespace tenon::geometry::collide

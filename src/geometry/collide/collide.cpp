@@ -28,7 +28,11 @@ void ordered(const Collider& a, const Mat3& Ra, const Vec3& ta, const Collider& 
     }
     const Placement pa = placement(a, Ra, ta), pb = placement(b, Rb, tb);
     if (a.kind == Kind::plane) return plane_convex(pa, b, pb, margin, out);
-    if (a.kind == Kind::box && b.kind == Kind::box) return box_box(a.half, pa, b.half, pb, margin, out);
+    const std::size_t first = out.size();
+    if (a.kind == Kind::box && b.kind == Kind::box) {
+        if (!box_box(a.half, pa, b.half, pb, margin, out) || out.size() > first) return;
+        // within the margin, but past each other's faces: corner to corner, or corner to edge
+    }
     if (b.kind == Kind::sphere) {
         if (a.kind == Kind::sphere) return sphere_sphere(a.half.x(), pa.t, b.half.x(), pb.t, margin, out);
         if (a.kind == Kind::box) return box_sphere(a.half, pa, b.half.x(), pb.t, margin, out);

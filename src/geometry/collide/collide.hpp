@@ -11,7 +11,8 @@ void find_contacts(const Collider& a, const Mat3& Ra, const Vec3& ta, const Coll
                    const Vec3& tb, double margin, ContactList& out);
 
 // The pieces, each for its kinds of shape; in the primitives' own frames.
-void box_box(const Vec3& half_a, const Placement& a, const Vec3& half_b, const Placement& b, double margin,
+// False: farther apart than the margin.
+bool box_box(const Vec3& half_a, const Placement& a, const Vec3& half_b, const Placement& b, double margin,
              ContactList& out);
 void sphere_sphere(double ra, const Vec3& a, double rb, const Vec3& b, double margin, ContactList& out);
 void box_sphere(const Vec3& half, const Placement& box, double radius, const Vec3& sphere, double margin,

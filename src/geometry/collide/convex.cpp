@@ -149,31 +149,39 @@ Outcome gjk(const Pair& pair, double limit, double size, Simplex& s, Vec3& direc
     return Outcome::apart;
 }
 
+// Sets the witness points `distance` apart along the normal, about their middle.
+void spread(ConvexGap& gap, double distance) {
+    const Vec3 middle = 0.5 * (gap.on_a + gap.on_b);
+    gap.distance = distance;
+    gap.on_a = middle - 0.5 * distance * gap.normal;
+    gap.on_b = middle + 0.5 * distance * gap.normal;
+}
+
 // The expanding polytope: faces of the Minkowski difference around the origin, grown where they are nearest.
 class Polytope {
   public:
     explicit Polytope(const Pair& pair, double size) : pair_(pair), tolerance_(1e-8 * size) {}
 
+    // The direction of least overlap found, with its overlap as depth: never less than there is, and exact when the
+    // polytope has converged. An origin just outside is separated by its nearest face, with a negative depth.
     bool run(const Simplex& start, ConvexGap& gap) {
         if (!open(start)) return false;
-        for (int iteration = 0; iteration < 60; ++iteration) {
+        double least = 1e300;
+        for (int iteration = 0; iteration < max_iterations; ++iteration) {
             const int f = nearest();
-            if (f < 0) return false;
+            if (f < 0) break;
             const Face face = faces_[f];
             const Corner c = pair_.support(face.n);
             const double reach = face.n.dot(c.w);
-            if (reach - face.d <= tolerance_ || corners_ == max_corners || face_count_ + 8 > max_faces) {
-                finish(face, gap);
-                return true;
+            if (reach < least) {
+                least = reach;
+                finish(face, reach, gap);
             }
+            if (reach - face.d <= tolerance_ || corners_ == max_corners || face_count_ + 8 > max_faces) break;
             corner_[corners_++] = c;
-            if (!grow(corners_ - 1)) {
-                finish(face, gap);
-                return true;
-            }
+            if (!grow(corners_ - 1)) break;
         }
-        finish(faces_[std::max(0, nearest())], gap);
-        return true;
+        return least < 1e300;
     }
 
   private:
@@ -183,7 +191,7 @@ class Polytope {
         double d;
         bool alive;
     };
-    static constexpr int max_corners = 96, max_faces = 640;
+    static constexpr int max_iterations = 90, max_corners = 96, max_faces = 640;
 
     bool add_face(int a, int b, int c) {
         const Vec3 n = (corner_[b].w - corner_[a].w).cross(corner_[c].w - corner_[a].w);
@@ -271,7 +279,7 @@ class Polytope {
         if (rim_count_ < max_faces) rim_[rim_count_++] = {a, b};
     }
     // The origin's projection on the face, in barycentric weights, gives the witness points.
-    void finish(const Face& face, ConvexGap& gap) const {
+    void finish(const Face& face, double depth, ConvexGap& gap) const {
         const Corner &a = corner_[face.v[0]], &b = corner_[face.v[1]], &c = corner_[face.v[2]];
         const Vec3 p = face.d * face.n, ab = b.w - a.w, ac = c.w - a.w, ap = p - a.w;
         const double d00 = ab.dot(ab), d01 = ab.dot(ac), d11 = ac.dot(ac), d20 = ap.dot(ab), d21 = ap.dot(ac);
@@ -281,7 +289,7 @@ class Polytope {
         gap.on_a = (1 - v - w) * a.a + v * b.a + w * c.a;
         gap.on_b = (1 - v - w) * a.b + v * b.b + w * c.b;
         gap.normal = face.n;
-        gap.distance = -face.d;
+        spread(gap, -depth);
     }
 
     const Pair& pair_;
@@ -328,6 +336,30 @@ Vec3 core_support(const Collider& collider, const Vec3& d) {
     }
 }
 
+namespace {
+
+// From GJK's last simplex. The witnesses are at least as far apart as the shapes, which are at least as far apart as
+// their shadows along the normal: false when the two do not agree, as for shapes that nearly touch, where the
+// difference of the witnesses has no direction left.
+bool gap_of_simplex(const Pair& pair, const Simplex& simplex, const Vec3& direction, double size,
+                    ConvexGap& gap) {
+    gap.on_a.setZero();
+    gap.on_b.setZero();
+    for (int i = 0; i < simplex.count; ++i) {
+        gap.on_a += simplex.weight[i] * simplex.c[i].a;
+        gap.on_b += simplex.weight[i] * simplex.c[i].b;
+    }
+    const Vec3 d = gap.on_b - gap.on_a;
+    gap.distance = d.norm();
+    gap.normal = gap.distance > 0 ? Vec3(d / gap.distance) : direction;
+    const double certain = -gap.normal.dot(pair.support(gap.normal).w);
+    if (gap.distance - certain <= 1e-7 * size) return true;
+    spread(gap, certain);
+    return false;
+}
+
+}  // namespace
+
 bool convex_gap(const Collider& a, const Placement& pa, const Collider& b, const Placement& pb, double margin,
                 ConvexGap& gap) {
     const Pair pair{a, b, pa, pb};
@@ -337,22 +369,19 @@ bool convex_gap(const Collider& a, const Placement& pa, const Collider& b, const
     Vec3 direction = Vec3::UnitY();
     const Outcome outcome = gjk(pair, margin + ra + rb, size, simplex, direction);
     if (outcome == Outcome::far) return false;
-    if (outcome == Outcome::apart) {
-        gap.on_a.setZero();
-        gap.on_b.setZero();
-        for (int i = 0; i < simplex.count; ++i) {
-            gap.on_a += simplex.weight[i] * simplex.c[i].a;
-            gap.on_b += simplex.weight[i] * simplex.c[i].b;
+    const bool apart = outcome == Outcome::apart;
+    if (!apart || !gap_of_simplex(pair, simplex, direction, size, gap)) {
+        ConvexGap deep;
+        const bool opened = Polytope(pair, size).run(simplex, deep);
+        if (opened && (!apart || deep.distance > gap.distance)) {
+            gap = deep;
+        } else if (!apart) {
+            // cores without volume (two spheres or capsules) that meet: push along the line of centres
+            const Vec3 d = pb.t - pa.t;
+            gap.normal = d.norm() > 0 ? Vec3(d.normalized()) : Vec3::UnitY();
+            gap.on_a = gap.on_b = 0.5 * (pa.t + pb.t);
+            gap.distance = 0;
         }
-        const Vec3 d = gap.on_b - gap.on_a;
-        gap.distance = d.norm();
-        gap.normal = gap.distance > 0 ? Vec3(d / gap.distance) : direction;
-    } else if (!Polytope(pair, size).run(simplex, gap)) {
-        // cores without volume (two spheres or capsules) that meet: push along the line of centres
-        const Vec3 d = pb.t - pa.t;
-        gap.normal = d.norm() > 0 ? Vec3(d.normalized()) : Vec3::UnitY();
-        gap.on_a = gap.on_b = 0.5 * (pa.t + pb.t);
-        gap.distance = 0;
     }
     gap.on_a += ra * gap.normal;
     gap.on_b -= rb * gap.normal;
