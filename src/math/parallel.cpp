@@ -1,4 +1,5 @@
 #include "math/parallel.hpp"
+#include "math/steady.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -48,7 +49,43 @@ void parallel_ranges(std::size_t count, std::size_t grain,
     for (std::thread& worker : workers) worker.join();
 }
 
+void steady_ranges(std::size_t count, std::size_t grain,
+                   const std::function<void(std::size_t, std::size_t)>& body) {
+    parallel_ranges(count, grain, body);
+}
+
 #else
+
+namespace {
+
+tbb::task_arena& arena_of(int threads) {
+    static thread_local int arena_threads = 0;
+    static thread_local std::unique_ptr<tbb::task_arena> arena;
+    if (!arena || arena_threads != threads) {
+        arena = std::make_unique<tbb::task_arena>(threads);
+        arena_threads = threads;
+    }
+    return *arena;
+}
+
+}  // namespace
+
+void steady_ranges(std::size_t count, std::size_t grain,
+                   const std::function<void(std::size_t, std::size_t)>& body) {
+    grain = std::max<std::size_t>(grain, 1);
+    const std::size_t chunks = (count + grain - 1) / grain;
+    auto run = [&](std::size_t first, std::size_t last) {
+        for (std::size_t k = first; k < last; ++k) body(k * grain, std::min(count, (k + 1) * grain));
+    };
+    const int threads = thread_count();
+    if (threads == 1) return run(0, chunks);
+    arena_of(threads).execute([&] {
+        tbb::parallel_for(
+            tbb::blocked_range<std::size_t>(0, chunks),
+            [&](const tbb::blocked_range<std::size_t>& range) { run(range.begin(), range.end()); },
+            tbb::static_partitioner());
+    });
+}
 
 void parallel_ranges(std::size_t count, std::size_t grain,
                      const std::function<void(std::size_t, std::size_t)>& body) {
@@ -59,13 +96,7 @@ void parallel_ranges(std::size_t count, std::size_t grain,
             body(begin, std::min(count, begin + grain));
         return;
     }
-    static thread_local int arena_threads = 0;
-    static thread_local std::unique_ptr<tbb::task_arena> arena;
-    if (!arena || arena_threads != threads) {
-        arena = std::make_unique<tbb::task_arena>(threads);
-        arena_threads = threads;
-    }
-    arena->execute([&] {
+    arena_of(threads).execute([&] {
         tbb::parallel_for(
             tbb::blocked_range<std::size_t>(0, count, grain),
             [&](const tbb::blocked_range<std::size_t>& range) { body(range.begin(), range.end()); },

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "math/binary_io.hpp"
-#include "math/parallel.hpp"
+#include "math/steady.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::impulse {
@@ -58,7 +58,7 @@ void ContactFinder::find_pairs(const World& world, const std::vector<Twist>& twi
     const int count = bodies.size();
     boxes_.resize(count);
     moves_.resize(count);
-    parallel_for(count, 1024, [&](std::size_t i) {
+    steady_for(count, 1024, [&](std::size_t i) {
         Box3 box = box_of(colliders_[bodies.shape[i]].box, bodies.q[i]);
         box.inflate(0.5 * kept_gap * radius_[i] + dt * twist[i].w.norm() * radius_[i]);
         const Vec3 way = dt * twist[i].v;
@@ -84,7 +84,7 @@ void ContactFinder::find_pairs(const World& world, const std::vector<Twist>& twi
     for (const geometry::ItemPair& pair : raw_pairs_)
         if (!is_plane_[pair.a] && !is_plane_[pair.b] && world.may_collide(pair.a, pair.b))
             pairs_.push_back(pair);
-    if (planes_.empty()) return;
+    const auto boxed = static_cast<std::ptrdiff_t>(pairs_.size());
     for (int plane : planes_) {
         const collide::Placement place = collide::placement(
             colliders_[bodies.shape[plane]], bodies.q[plane].leftCols<3>(), bodies.q[plane].col(3));
@@ -96,7 +96,8 @@ void ContactFinder::find_pairs(const World& world, const std::vector<Twist>& twi
             pairs_.push_back({std::min(plane, i), std::max(plane, i)});
         }
     }
-    std::sort(pairs_.begin(), pairs_.end());
+    std::sort(pairs_.begin() + boxed, pairs_.end());
+    std::inplace_merge(pairs_.begin(), pairs_.begin() + boxed, pairs_.end());
 }
 
 // The old contacts moved along with their bodies, when these have hardly moved against each other.
@@ -219,19 +220,32 @@ void ContactFinder::find(const World& world, const std::vector<Twist>& twist, co
             find_pair(world, pair, known ? &*old : nullptr, twist, awake, dt, out);
         }
     });
-    manifolds_.clear();
-    contacts_.clear();
+    join(chunks);
+}
+
+// The chunks' results one after the other.
+void ContactFinder::join(std::size_t chunks) {
+    std::size_t manifolds = 0, contacts = 0;
     pairs_tested_ = 0;
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        const ChunkResult& part = chunks_[chunk];
-        const int shift = static_cast<int>(contacts_.size());
-        for (Manifold m : part.manifolds) {
-            m.begin += shift;
-            manifolds_.push_back(m);
-        }
-        contacts_.insert(contacts_.end(), part.contacts.begin(), part.contacts.end());
-        pairs_tested_ += part.tested;
+    for (std::size_t k = 0; k < chunks; ++k) {
+        chunks_[k].first_manifold = manifolds;
+        chunks_[k].first_contact = contacts;
+        manifolds += chunks_[k].manifolds.size();
+        contacts += chunks_[k].contacts.size();
+        pairs_tested_ += chunks_[k].tested;
     }
+    manifolds_.resize(manifolds);
+    contacts_.resize(contacts);
+    steady_for(chunks, 1, [&](std::size_t k) {
+        const ChunkResult& part = chunks_[k];
+        std::size_t at = part.first_manifold;
+        for (Manifold m : part.manifolds) {
+            m.begin += static_cast<int>(part.first_contact);
+            manifolds_[at++] = m;
+        }
+        std::copy(part.contacts.begin(), part.contacts.end(),
+                  contacts_.begin() + static_cast<std::ptrdiff_t>(part.first_contact));
+    });
 }
 
 void ContactFinder::save(std::ostream& out) const {

@@ -56,11 +56,13 @@ class ContactFinder {
         std::vector<ManifoldContact> contacts;
         geometry::collide::ContactList found;
         int tested = 0;
+        std::size_t first_manifold = 0, first_contact = 0;  // where they go
     };
     void find_pairs(const World& world, const std::vector<Twist>& twist, double dt);
     void find_pair(const World& world, const geometry::ItemPair& pair, const Manifold* old,
                    const std::vector<Twist>& twist, const std::vector<char>& awake, double dt,
                    ChunkResult& out);
+    void join(std::size_t chunks);
     bool refresh(const World& world, const Manifold& old, double margin, ChunkResult& out) const;
 
     std::vector<geometry::collide::Collider> colliders_;  // per shape
