@@ -181,6 +181,20 @@ TEST(ImpulseMotion, SpinningTopPrecesses) {
     EXPECT_NEAR(std::acos(last.y()), tilt, 0.02);
 }
 
+TEST(ImpulseMotion, FreeFlightIsAParabolaOfTheTrueHeightAndKeepsItsEnergy) {
+    Scene scene = make_scene();
+    add_ground(scene);
+    BodySpec& body = add_body(scene, add_box(scene, Vec3(0.2, 0.3, 0.4)), Vec3(0, 2, 0));
+    body.linear_velocity = Vec3(3, 5, -1);
+    body.angular_velocity = Vec3(1, 8, 2);
+    Simulation simulation(scene);
+    const double start = energies(simulation.world()).total();
+    run(simulation, 1.0);
+    const Vec3 expected = Vec3(0, 2, 0) + Vec3(3, 5, -1) + 0.5 * Vec3(0, -9.81, 0);
+    EXPECT_LT((simulation.world().bodies.q[1].col(3) - expected).norm(), 1e-12);
+    EXPECT_NEAR(energies(simulation.world()).total(), start, 1e-6 * start);  // turning is second order
+}
+
 TEST(ImpulseMotion, BallBouncesToTheSquareOfItsRestitution) {
     Scene scene = make_scene();
     scene.dt = 0.002;

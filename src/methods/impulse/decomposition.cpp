@@ -141,54 +141,34 @@ bool solve_body_by_decomposition(BodyBlock& block) {
     return feasible;
 }
 
-SolveReport solve_by_decomposition(ContactProblem& problem) {
-    ContactGraph graph;
-    graph.build(problem);
-    const std::size_t bodies = problem.twist.size();
-    std::vector<Twist> after = problem.twist;
-    std::vector<std::array<Vec3, 2>> impulse(problem.contacts.size(), {Vec3::Zero(), Vec3::Zero()});
-    std::vector<char> infeasible(bodies, 0);
-    parallel_ranges(bodies, 64, [&](std::size_t begin, std::size_t end) {
-        BodyBlock block;
-        for (std::size_t i = begin; i < end; ++i) {
-            if (graph.start[i] == graph.start[i + 1]) continue;
-            block.gather(problem, graph, static_cast<int>(i), problem.before);
-            infeasible[i] = !solve_body_by_decomposition(block);
-            after[i].v = block.phi.head<3>();
-            after[i].w = block.phi.tail<3>();
-            for (const BlockContact& c : block.contacts)
-                impulse[c.index][c.is_b] = c.alpha * c.normal + c.tangential;
-        }
-    });
-    problem.twist = after;
-    SolveReport report;
-    report.sweeps = 1;
-    for (char bad : infeasible) report.infeasible += bad;
-    for (std::size_t k = 0; k < problem.contacts.size(); ++k) {
-        ContactPoint& c = problem.contacts[k];
-        const bool ma = problem.mass[c.a].movable, mb = problem.mass[c.b].movable;
-        const Vec3 on_b = mb ? impulse[k][1] : Vec3(-impulse[k][0]),
-                   on_a = ma ? impulse[k][0] : Vec3(-impulse[k][1]);
-        const Vec3 mean = 0.5 * (on_b - on_a);
-        c.impulse = Vec3(c.normal.dot(mean), c.tangent1.dot(mean), c.tangent2.dot(mean));
-    }
-    report.residual = contact_residual(problem);
-    return report;
+SolveReport solve_by_decomposition(ContactProblem& problem, bool limit_energy) {
+    return solve_body_by_body(problem, solve_body_by_decomposition, limit_energy);
 }
 
 void hold_single_bodies(ContactProblem& problem, double slow, std::vector<char>& done) {
-    ContactGraph graph;
-    graph.build(problem);
     const std::size_t bodies = problem.twist.size();
     done.assign(bodies, 0);
-    for (std::size_t i = 0; i < bodies; ++i) done[i] = graph.start[i + 1] > graph.start[i];
+    std::vector<char> busy(bodies, 0);
     for (const ContactPoint& c : problem.contacts) {
         const bool ma = problem.mass[c.a].movable, mb = problem.mass[c.b].movable;
-        if (ma && mb) done[c.a] = done[c.b] = 0;
+        if (ma && mb) {
+            busy[c.a] = busy[c.b] = 1;
+            continue;
+        }
         const Twist &a = problem.before[c.a], &b = problem.before[c.b];
         const Vec3 relative = b.v + b.w.cross(c.rb) - a.v - a.w.cross(c.ra);
-        if (relative.squaredNorm() > slow * slow) (ma ? done[c.a] : done[c.b]) = 0;
+        const int body = ma ? c.a : c.b;
+        done[body] = 1;
+        if (relative.squaredNorm() > slow * slow) busy[body] = 1;
     }
+    bool any = false;
+    for (std::size_t i = 0; i < bodies; ++i) {
+        done[i] = done[i] && !busy[i];
+        any = any || done[i];
+    }
+    if (!any) return;
+    ContactGraph graph;
+    graph.build(problem);
     parallel_ranges(bodies, 64, [&](std::size_t begin, std::size_t end) {
         BodyBlock block;
         for (std::size_t i = begin; i < end; ++i) {

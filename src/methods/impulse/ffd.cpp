@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "math/parallel.hpp"
-
 namespace tenon::impulse {
 namespace {
 
@@ -85,36 +83,8 @@ bool solve_body_by_ffd(BodyBlock& block) {
     return feasible;
 }
 
-SolveReport solve_by_ffd(ContactProblem& problem) {
-    ContactGraph graph;
-    graph.build(problem);
-    const std::size_t bodies = problem.twist.size();
-    std::vector<Twist> after = problem.twist;
-    std::vector<std::array<double, 2>> alpha(problem.contacts.size(), {0, 0});
-    std::vector<char> infeasible(bodies, 0);
-    parallel_ranges(bodies, 64, [&](std::size_t begin, std::size_t end) {
-        BodyBlock block;
-        for (std::size_t i = begin; i < end; ++i) {
-            if (graph.start[i] == graph.start[i + 1]) continue;
-            block.gather(problem, graph, static_cast<int>(i), problem.before);
-            infeasible[i] = !solve_body_by_ffd(block);
-            after[i].v = block.phi.head<3>();
-            after[i].w = block.phi.tail<3>();
-            for (const BlockContact& c : block.contacts) alpha[c.index][c.is_b] = c.alpha;
-        }
-    });
-    problem.twist = after;
-    SolveReport report;
-    report.sweeps = 1;
-    for (char bad : infeasible) report.infeasible += bad;
-    for (std::size_t k = 0; k < problem.contacts.size(); ++k) {
-        ContactPoint& c = problem.contacts[k];
-        const bool ma = problem.mass[c.a].movable, mb = problem.mass[c.b].movable;
-        const double sum = alpha[k][0] + alpha[k][1];
-        c.impulse = Vec3(ma && mb ? 0.5 * sum : sum, 0, 0);
-    }
-    report.residual = contact_residual(problem);
-    return report;
+SolveReport solve_by_ffd(ContactProblem& problem, bool limit_energy) {
+    return solve_body_by_body(problem, solve_body_by_ffd, limit_energy);
 }
 
 }  // namespace tenon::impulse

@@ -1,7 +1,7 @@
 // Fast frictional dynamics: the method the paper improves on, as a solver of its own.
 #pragma once
 
-#include "methods/impulse/body_block.hpp"
+#include "methods/impulse/body_by_body.hpp"
 
 namespace tenon::impulse {
 
@@ -9,6 +9,6 @@ namespace tenon::impulse {
 // Leaves the twist in `block.phi`; `alpha` holds the projected amounts. False: contradicting contacts.
 bool solve_body_by_ffd(BodyBlock& block);
 
-SolveReport solve_by_ffd(ContactProblem& problem);
+SolveReport solve_by_ffd(ContactProblem& problem, bool limit_energy = true);
 
 }  // namespace tenon::impulse

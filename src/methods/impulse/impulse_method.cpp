@@ -6,7 +6,7 @@
 #include <Eigen/LU>
 
 #include "math/binary_io.hpp"
-#include "math/parallel.hpp"
+#include "math/steady.hpp"
 #include "methods/impulse/decomposition.hpp"
 #include "methods/impulse/ffd.hpp"
 #include "world/rigid_state.hpp"
@@ -15,6 +15,9 @@ namespace tenon::impulse {
 namespace {
 
 constexpr std::size_t grain = 1024;
+// In units of the smallest moving body: gaps that count as touching, and penetration that is left alone. Undoing
+// the last of it every step would shake loaded piles loose, since position correction knows no friction.
+constexpr double touching_gap = 1e-5, default_slop = 5e-3;
 
 // Inverse mass and inertia with the axes in `fixed` held: the inverse of the free part, zero elsewhere.
 InverseMass inverse_mass(const Bodies& bodies, int i) {
@@ -65,7 +68,7 @@ ImpulseMethod::ImpulseMethod(const World& world, const Params& params)
     for (int i = 0; i < count; ++i)
         if (world.bodies.dynamic(i)) smallest_ = std::min(smallest_, world.shape_of(i).radius);
     if (smallest_ > 1e299) smallest_ = 1.0;
-    slop_ = settings_.slop > 0 ? settings_.slop : 1e-4 * smallest_;
+    slop_ = settings_.slop > 0 ? settings_.slop : default_slop * smallest_;
 }
 
 StepReport ImpulseMethod::step(World& world, double dt) {
@@ -113,7 +116,7 @@ void ImpulseMethod::gather_bodies(const World& world, double dt) {
     problem_.mass.resize(count);
     centers_.resize(count);
     awake_.resize(count);
-    parallel_for(count, grain, [&](std::size_t k) {
+    steady_for(count, grain, [&](std::size_t k) {
         const int i = static_cast<int>(k);
         Twist& t = problem_.before[i];
         t = Twist{};
@@ -135,42 +138,45 @@ void ImpulseMethod::apply_forces(const World& world, double dt) {
     const bool outside = !world.forces.empty() || world.wind.drag > 0;
     if (outside) external_wrenches(world, world.time + dt, wrenches_);
     const int count = world.bodies.size();
+    movable_.resize(count);
+    restless_.resize(count);
     // what was given a velocity or a force while asleep wakes, with its group
-    std::vector<char> movable(count), restless(count, 0);
-    for (int i = 0; i < count; ++i) {
-        movable[i] = problem_.mass[i].movable;
+    steady_for(count, grain, [&](std::size_t i) {
+        movable_[i] = problem_.mass[i].movable;
         const Twist& t = problem_.before[i];
-        restless[i] = (t.v.squaredNorm() > 0 || t.w.squaredNorm() > 0) ||
-                      (outside && (!wrenches_[i].force.isZero(0) || !wrenches_[i].torque.isZero(0)));
-    }
-    sleeping_.wake(movable, restless, finder_);
-    for (int i = 0; i < count; ++i) {
-        if (movable[i]) awake_[i] = !sleeping_.asleep(i);
-        if (!movable[i] || !awake_[i]) continue;
+        restless_[i] = (t.v.squaredNorm() > 0 || t.w.squaredNorm() > 0) ||
+                       (outside && (!wrenches_[i].force.isZero(0) || !wrenches_[i].torque.isZero(0)));
+    });
+    sleeping_.wake(movable_, restless_, finder_);
+    steady_for(count, grain, [&](std::size_t k) {
+        const int i = static_cast<int>(k);
+        if (movable_[i]) awake_[i] = !sleeping_.asleep(i);
+        if (!movable_[i] || !awake_[i]) return;
         Twist& t = problem_.twist[i];
         const InverseMass& m = problem_.mass[i];
-        for (int k = 0; k < 3; ++k)
-            if (m.m[k] > 0) t.v[k] += dt * world.gravity[k];
+        for (int axis = 0; axis < 3; ++axis)
+            if (m.m[axis] > 0) t.v[axis] += dt * world.gravity[axis];
         if (outside) {
             t.v += dt * m.linear(wrenches_[i].force);
             t.w += dt * m.angular(wrenches_[i].torque);
         }
-    }
+    });
 }
 
 void ImpulseMethod::find_contacts(const World& world, double dt) {
     finder_.find(world, problem_.twist, awake_, dt);
-    // new contacts may have reached a sleeping group
+    if (sleeping_.count() > 0) wake_sleepers(world, dt);
+}
+
+// New contacts may have reached a sleeping group.
+void ImpulseMethod::wake_sleepers(const World& world, double dt) {
     const int count = world.bodies.size();
-    std::vector<char> movable(count), restless(count, 0);
+    for (int i = 0; i < count; ++i)
+        restless_[i] = !movable_[i] &&
+                       (problem_.before[i].v.squaredNorm() > 0 || problem_.before[i].w.squaredNorm() > 0);
+    sleeping_.wake(movable_, restless_, finder_);
     for (int i = 0; i < count; ++i) {
-        movable[i] = problem_.mass[i].movable;
-        restless[i] =
-            !movable[i] && (problem_.before[i].v.squaredNorm() > 0 || problem_.before[i].w.squaredNorm() > 0);
-    }
-    sleeping_.wake(movable, restless, finder_);
-    for (int i = 0; i < count; ++i) {
-        if (!movable[i] || awake_[i] == !sleeping_.asleep(i)) continue;
+        if (!movable_[i] || awake_[i] == !sleeping_.asleep(i)) continue;
         awake_[i] = 1;
         for (int k = 0; k < 3; ++k)
             if (problem_.mass[i].m[k] > 0) problem_.twist[i].v[k] += dt * world.gravity[k];
@@ -181,23 +187,35 @@ void ImpulseMethod::find_contacts(const World& world, double dt) {
 void ImpulseMethod::build_problem(const World& world, double dt) {
     const double threshold =
         settings_.restitution_threshold > 0 ? settings_.restitution_threshold : 2 * dt * world.gravity.norm();
-    const double touching = 0.1 * slop_;
+    const double touching = touching_gap * smallest_;
     const auto& contacts = finder_.contacts();
-    problem_.contacts.clear();
-    source_.clear();
-    for (const Manifold& m : finder_.manifolds()) {
-        const bool moves_a = problem_.mass[m.a].movable && awake_[m.a],
-                   moves_b = problem_.mass[m.b].movable && awake_[m.b];
-        if (!moves_a && !moves_b) continue;
-        for (int k = m.begin; k < m.begin + m.count; ++k) {
+    const auto& manifolds = finder_.manifolds();
+    first_contact_.resize(manifolds.size() + 1);
+    flies_.assign(problem_.twist.size(), 1);
+    int total = 0;
+    for (std::size_t i = 0; i < manifolds.size(); ++i) {
+        const Manifold& m = manifolds[i];
+        first_contact_[i] = total;
+        if (m.count > 0) flies_[m.a] = flies_[m.b] = 0;
+        if ((movable_[m.a] && awake_[m.a]) || (movable_[m.b] && awake_[m.b])) total += m.count;
+    }
+    first_contact_.back() = total;
+    problem_.contacts.resize(total);
+    source_.resize(total);
+    steady_for(manifolds.size(), grain / 4, [&](std::size_t i) {
+        const Manifold& m = manifolds[i];
+        int at = first_contact_[i];
+        if (first_contact_[i + 1] == at) return;
+        for (int k = m.begin; k < m.begin + m.count; ++k, ++at) {
             const ManifoldContact& from = contacts[k];
-            ContactPoint c;
+            ContactPoint& c = problem_.contacts[at];
+            c = ContactPoint{};
             c.a = m.a;
             c.b = m.b;
             c.normal = from.normal;
-            if (k > m.begin && c.normal == problem_.contacts.back().normal) {  // one frame per face
-                c.tangent1 = problem_.contacts.back().tangent1;
-                c.tangent2 = problem_.contacts.back().tangent2;
+            if (k > m.begin && c.normal == problem_.contacts[at - 1].normal) {  // one frame per face
+                c.tangent1 = problem_.contacts[at - 1].tangent1;
+                c.tangent2 = problem_.contacts[at - 1].tangent2;
             } else {
                 make_tangents(c.normal, c.tangent1, c.tangent2);
             }
@@ -214,10 +232,9 @@ void ImpulseMethod::build_problem(const World& world, double dt) {
             if (settings_.warm_start)
                 c.impulse = Vec3(from.normal_impulse, c.tangent1.dot(from.friction_impulse),
                                  c.tangent2.dot(from.friction_impulse));
-            problem_.contacts.push_back(c);
-            source_.push_back(k);
+            source_[at] = k;
         }
-    }
+    });
 }
 
 SolveReport ImpulseMethod::solve_contacts(const World& world) {
@@ -233,8 +250,9 @@ SolveReport ImpulseMethod::solve_contacts(const World& world) {
 
     if (settings_.solver == Solver::ffd ||
         (settings_.solver == Solver::decomposition && !settings_.third_law)) {
-        const SolveReport report =
-            settings_.solver == Solver::ffd ? solve_by_ffd(problem_) : solve_by_decomposition(problem_);
+        const SolveReport report = settings_.solver == Solver::ffd
+                                       ? solve_by_ffd(problem_, settings_.energy_limit)
+                                       : solve_by_decomposition(problem_, settings_.energy_limit);
         sweeper_.prepare(problem_, centers_, sweep);
         return report;
     }
@@ -261,7 +279,7 @@ void ImpulseMethod::correct_positions() {
 
 void ImpulseMethod::integrate(World& world, double dt) {
     Bodies& bodies = world.bodies;
-    parallel_for(bodies.q.size(), grain / 4, [&](std::size_t k) {
+    steady_for(bodies.q.size(), grain / 4, [&](std::size_t k) {
         const int i = static_cast<int>(k);
         if (bodies.type[i] == BodyType::kinematic_body) {
             bodies.q[i] = scripted_pose(world, i, world.time + dt);
@@ -271,6 +289,9 @@ void ImpulseMethod::integrate(World& world, double dt) {
         if (!problem_.mass[i].movable || !awake_[i]) return;
         world::RigidState state;
         state.position = centers_[i];
+        // What touches nothing moves with the mean velocity: exact under constant forces. Contact is solved for the
+        // velocity at the end of the step, and has to move by that.
+        if (flies_[i]) state.position -= 0.5 * dt * (problem_.twist[i].v - problem_.before[i].v);
         state.rotation = Quat(Mat3(bodies.q[i].leftCols<3>()));
         state.velocity = problem_.twist[i].v;
         state.spin = problem_.twist[i].w;
@@ -286,23 +307,21 @@ void ImpulseMethod::integrate(World& world, double dt) {
     });
 }
 
-// Contacts with forces for the run file, impulses for the next warm start, sleepers, and the figures of the step.
-void ImpulseMethod::record(World& world, double dt, const SolveReport& solved, StepReport& report) {
+// Impulses for the next warm start, and contacts with forces for the run file.
+void ImpulseMethod::record_contacts(World& world, double dt, StepReport& report) {
     auto& persistent = finder_.contacts();
-    world.contacts.clear();
-    for (std::size_t k = 0; k < problem_.contacts.size(); ++k) {
+    steady_for(problem_.contacts.size(), grain, [&](std::size_t k) {
         const ContactPoint& c = problem_.contacts[k];
         ManifoldContact& m = persistent[source_[k]];
         m.normal_impulse = c.impulse[0];
         m.friction_impulse = c.impulse[1] * c.tangent1 + c.impulse[2] * c.tangent2;
-    }
-    double deepest = 1e300;
-    int count = 0;
+    });
+    world.contacts.clear();
+    report.min_distance = 1e300;
     for (const Manifold& m : finder_.manifolds())
         for (int k = m.begin; k < m.begin + m.count; ++k) {
             const ManifoldContact& c = persistent[k];
-            deepest = std::min(deepest, c.distance);
-            ++count;
+            report.min_distance = std::min(report.min_distance, c.distance);
             if (c.normal_impulse == 0 && c.distance > 0) continue;
             Contact out;
             out.a = m.a;
@@ -313,39 +332,39 @@ void ImpulseMethod::record(World& world, double dt, const SolveReport& solved, S
             out.distance = c.distance;
             world.contacts.push_back(out);
         }
-    report.contacts = count;
-    report.min_distance = deepest;
+    report.contacts = static_cast<int>(persistent.size());
+}
+
+void ImpulseMethod::fall_asleep(World& world, double dt) {
+    speed_.resize(world.bodies.size());
+    for (int i = 0; i < world.bodies.size(); ++i)
+        speed_[i] = problem_.twist[i].v.norm() + finder_.size_of(i) * problem_.twist[i].w.norm();
+    const double slow = settings_.sleep_speed > 0 ? settings_.sleep_speed : 0.05 * dt * world.gravity.norm();
+    for (int i : sleeping_.settle(movable_, speed_, slow, dt, settings_.sleep_time, finder_))
+        world.bodies.rate[i].setZero();
+}
+
+void ImpulseMethod::record(World& world, double dt, const SolveReport& solved, StepReport& report) {
+    record_contacts(world, dt, report);
     report.iterations = solved.sweeps;
     report.solver = settings_.solver == Solver::ffd   ? "ffd"
                     : settings_.solver == Solver::pgs ? "pgs"
                     : settings_.third_law             ? "decomposition with third law"
                                                       : "decomposition";
-
     // the share of momentum that position correction would carry if it were velocity
     Vec3 moved = Vec3::Zero();
     if (corrected_)
         for (int i = 0; i < world.bodies.size(); ++i)
-            if (problem_.mass[i].movable) moved += world.bodies.mass[i] * pseudo_[i].v;
+            if (movable_[i]) moved += world.bodies.mass[i] * pseudo_[i].v;
     correction_momentum_ += moved;
-
-    if (settings_.sleeping) {
-        std::vector<char> movable(world.bodies.size());
-        std::vector<double> speed(world.bodies.size(), 0.0);
-        for (int i = 0; i < world.bodies.size(); ++i) {
-            movable[i] = problem_.mass[i].movable;
-            speed[i] = problem_.twist[i].v.norm() + finder_.size_of(i) * problem_.twist[i].w.norm();
-        }
-        const double slow =
-            settings_.sleep_speed > 0 ? settings_.sleep_speed : 0.05 * dt * world.gravity.norm();
-        for (int i : sleeping_.settle(movable, speed, slow, dt, settings_.sleep_time, finder_))
-            world.bodies.rate[i].setZero();
-    }
+    if (settings_.sleeping) fall_asleep(world, dt);
     report.figures = {{"sweeps", static_cast<double>(solved.sweeps)},
                       {"contact_residual", solved.residual},
-                      {"penetration", deepest < 0 ? -deepest : 0.0},
+                      {"penetration", std::max(0.0, -report.min_distance)},
                       {"pairs_tested", static_cast<double>(finder_.pairs_tested())},
                       {"asleep", static_cast<double>(sleeping_.count())},
                       {"infeasible_bodies", static_cast<double>(solved.infeasible)},
+                      {"energy_limited", static_cast<double>(solved.energy_limited)},
                       {"correction_momentum", correction_momentum_.norm()}};
 }
 

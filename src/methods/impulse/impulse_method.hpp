@@ -30,6 +30,9 @@ class ImpulseMethod final : public Method {
     SolveReport solve_contacts(const World& world);
     void correct_positions();
     void integrate(World& world, double dt);
+    void wake_sleepers(const World& world, double dt);
+    void record_contacts(World& world, double dt, StepReport& report);
+    void fall_asleep(World& world, double dt);
     void record(World& world, double dt, const SolveReport& solved, StepReport& report);
 
     Settings settings_;
@@ -43,7 +46,9 @@ class ImpulseMethod final : public Method {
     std::vector<Vec3> centers_;
     std::vector<Twist> pseudo_;
     bool corrected_ = false;
-    std::vector<char> awake_, settled_;
+    std::vector<char> awake_, settled_, movable_, restless_, flies_;
+    std::vector<int> first_contact_;  // of each manifold in the problem; its count is known from the next
+    std::vector<double> speed_;
     std::vector<Wrench> wrenches_;
     double slop_ = 0.0, tolerance_ = 0.0, smallest_ = 0.0;
     Vec3 correction_momentum_ = Vec3::Zero();

@@ -50,17 +50,20 @@ double contact_residual(const ContactProblem& problem) {
     return worst;
 }
 
+double kinetic_energy(const InverseMass& m, const Twist& t) {
+    double energy = 0;
+    for (int k = 0; k < 3; ++k)
+        if (m.m[k] > 0) energy += 0.5 * t.v[k] * t.v[k] / m.m[k];
+    Mat3 inverse = m.inertia();
+    for (int k = 0; k < 3; ++k)
+        if (inverse(k, k) == 0) inverse(k, k) = 1.0;  // held: no spin about this axis
+    return energy + 0.5 * t.w.dot(inverse.inverse() * t.w);
+}
+
 double kinetic_energy(const ContactProblem& problem) {
     double energy = 0;
-    for (std::size_t i = 0; i < problem.twist.size(); ++i) {
-        const InverseMass& m = problem.mass[i];
-        if (!m.movable) continue;
-        for (int k = 0; k < 3; ++k)
-            if (m.m[k] > 0) energy += 0.5 * problem.twist[i].v[k] * problem.twist[i].v[k] / m.m[k];
-        const Mat3 inverse = m.inertia();
-        if (inverse.determinant() > 0)
-            energy += 0.5 * problem.twist[i].w.dot(inverse.inverse() * problem.twist[i].w);
-    }
+    for (std::size_t i = 0; i < problem.twist.size(); ++i)
+        if (problem.mass[i].movable) energy += kinetic_energy(problem.mass[i], problem.twist[i]);
     return energy;
 }
 

@@ -63,7 +63,8 @@ struct SolveReport {
     int sweeps = 0;
     double residual = 0.0;  // largest violation of the contact conditions met in the last sweep, m/s
     bool converged = true;
-    int infeasible = 0;  // bodies whose half-spaces had no common point (paper's scheme)
+    int infeasible = 0;      // bodies whose half-spaces had no common point (paper's scheme)
+    int energy_limited = 0;  // groups whose energy contact would have increased
 };
 
 // Unit tangents that turn little when the normal does.
@@ -75,6 +76,7 @@ Mat3 contact_response(const ContactPoint& c, const InverseMass& a, const Inverse
 // The conditions at the current impulses and twists, by the natural map: 0 at a solution. In m/s.
 double contact_residual(const ContactProblem& problem);
 
+double kinetic_energy(const InverseMass& mass, const Twist& twist);
 double kinetic_energy(const ContactProblem& problem);
 
 }  // namespace tenon::impulse

@@ -15,6 +15,10 @@ std::vector<ParamInfo> parameters() {
         {"third_law", true,
          "equal and opposite impulses, swept until both sides agree; false: every body by itself, as in the "
          "paper"},
+        {"energy_limit", true,
+         "solvers that treat bodies by themselves: contact adds no energy to a group of touching bodies; "
+         "false: "
+         "as in the papers"},
         {"sweeps", 0.0, "most sweeps over all contacts; 0: 200 for few contacts, down to 8 for very many", 0,
          100000},
         {"tolerance",
@@ -36,7 +40,7 @@ std::vector<ParamInfo> parameters() {
          "m/s"},
         {"slop",
          0.0,
-         "penetration that is left alone; 0: 1/10000 of the smallest moving body",
+         "penetration that is left alone; 0: 1/200 of the smallest moving body",
          0,
          1e9,
          {},
@@ -65,6 +69,7 @@ Settings read_settings(const Params& params) {
         throw InputError("", "method.third_law", "fast frictional dynamics treats every body by itself",
                          "use solver=decomposition for equal and opposite impulses");
     s.third_law = params.flag("third_law");
+    s.energy_limit = params.flag("energy_limit");
     s.sweeps = params.integer("sweeps");
     s.tolerance = params.number("tolerance");
     s.iterations = params.integer("iterations");

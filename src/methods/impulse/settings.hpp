@@ -10,6 +10,7 @@ enum class Solver { decomposition, ffd, pgs };
 struct Settings {
     Solver solver = Solver::decomposition;
     bool third_law = true;
+    bool energy_limit = true;
     int sweeps = 0;          // 0: by the number of contacts
     double tolerance = 0.0;  // m/s; 0: 1e-5 of what gravity adds in a step
     int iterations = 5;      // of pgs

@@ -1,7 +1,6 @@
 #include "methods/impulse/sleeping.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "math/binary_io.hpp"
 
@@ -16,20 +15,11 @@ int Sleeping::count() const {
     return static_cast<int>(std::count(asleep_.begin(), asleep_.end(), 1));
 }
 
-int Sleeping::root(int body) {
-    while (parent_[body] != body) body = parent_[body] = parent_[parent_[body]];
-    return body;
-}
-
 // Movable bodies that touch belong together; fixed ones do not join groups.
 void Sleeping::find_groups(const std::vector<char>& movable, const ContactFinder& finder) {
-    parent_.resize(movable.size());
-    std::iota(parent_.begin(), parent_.end(), 0);
-    for (const Manifold& m : finder.manifolds()) {
-        if (m.count == 0 || !movable[m.a] || !movable[m.b]) continue;
-        const int a = root(m.a), b = root(m.b);
-        if (a != b) parent_[std::max(a, b)] = std::min(a, b);
-    }
+    groups_.reset(movable.size());
+    for (const Manifold& m : finder.manifolds())
+        if (m.count > 0 && movable[m.a] && movable[m.b]) groups_.join(m.a, m.b);
 }
 
 void Sleeping::wake(const std::vector<char>& movable, const std::vector<char>& restless,
@@ -38,14 +28,14 @@ void Sleeping::wake(const std::vector<char>& movable, const std::vector<char>& r
     find_groups(movable, finder);
     std::vector<char> wakes(movable.size(), 0);
     for (std::size_t i = 0; i < movable.size(); ++i)
-        if (movable[i] && (!asleep_[i] || restless[i])) wakes[root(static_cast<int>(i))] = 1;
+        if (movable[i] && (!asleep_[i] || restless[i])) wakes[groups_.root(static_cast<int>(i))] = 1;
     for (const Manifold& m : finder.manifolds()) {
         if (m.count == 0) continue;
-        if (movable[m.a] && !movable[m.b] && restless[m.b]) wakes[root(m.a)] = 1;
-        if (movable[m.b] && !movable[m.a] && restless[m.a]) wakes[root(m.b)] = 1;
+        if (movable[m.a] && !movable[m.b] && restless[m.b]) wakes[groups_.root(m.a)] = 1;
+        if (movable[m.b] && !movable[m.a] && restless[m.a]) wakes[groups_.root(m.b)] = 1;
     }
     for (std::size_t i = 0; i < movable.size(); ++i)
-        if (asleep_[i] && wakes[root(static_cast<int>(i))]) {
+        if (asleep_[i] && wakes[groups_.root(static_cast<int>(i))]) {
             asleep_[i] = 0;
             quiet_[i] = 0;
         }
@@ -68,9 +58,9 @@ const std::vector<int>& Sleeping::settle(const std::vector<char>& movable, const
         if (m.count > 0) touching[m.a] = touching[m.b] = 1;
     for (std::size_t i = 0; i < movable.size(); ++i)
         if (movable[i] && !asleep_[i] && (quiet_[i] < time || !touching[i]))
-            group_ready_[root(static_cast<int>(i))] = 0;
+            group_ready_[groups_.root(static_cast<int>(i))] = 0;
     for (std::size_t i = 0; i < movable.size(); ++i)
-        if (movable[i] && !asleep_[i] && group_ready_[root(static_cast<int>(i))]) {
+        if (movable[i] && !asleep_[i] && group_ready_[groups_.root(static_cast<int>(i))]) {
             asleep_[i] = 1;
             fell_asleep_.push_back(static_cast<int>(i));
         }

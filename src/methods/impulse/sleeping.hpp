@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "methods/impulse/contact_finder.hpp"
+#include "methods/impulse/disjoint_sets.hpp"
 
 namespace tenon::impulse {
 
@@ -28,11 +29,11 @@ class Sleeping {
 
   private:
     void find_groups(const std::vector<char>& movable, const ContactFinder& finder);
-    int root(int body);
 
     std::vector<char> asleep_;
     std::vector<double> quiet_;
-    std::vector<int> parent_, fell_asleep_;
+    DisjointSets groups_;
+    std::vector<int> fell_asleep_;
     std::vector<char> group_ready_;
 };
 

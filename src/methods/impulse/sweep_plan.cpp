@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "math/parallel.hpp"
+#include "math/steady.hpp"
 #include "methods/impulse/sweeps.hpp"
 
 namespace tenon::impulse {
@@ -64,9 +64,48 @@ void Sweeper::find_levels(const ContactProblem& problem) {
         }
 }
 
-// Pairs sorted by level; when they are many, cut into stripes across a horizontal axis: stripes touch only
-// their neighbours, so interiors run side by side, then even, then odd borders. The plan depends on the
-// bodies alone, never on the number of threads.
+// Where many pairs are cut into stripes: across the longest horizontal axis, each with as many bodies. Stripes are
+// several bodies wide, or most pairs would lie across a border. Fills `borders_`, returns the axis.
+int Sweeper::find_borders(const ContactProblem& problem, const std::vector<Vec3>& centers) {
+    constexpr int stripe_pairs = 400, most_stripes = 16;
+    constexpr double width_in_bodies = 3.0;
+    borders_.clear();
+    const int count = static_cast<int>(found_.size());
+    if (count < 2 * stripe_pairs) return 0;
+    Box3 box;
+    places_.clear();
+    for (std::size_t i = 0; i < centers.size(); ++i)
+        if (problem.mass[i].movable && adjacency_start_[i + 1] > adjacency_start_[i]) box.add(centers[i]);
+    const Vec3 level_extent = box.size() - 2 * box.size().cwiseProduct(settings_.up.cwiseAbs());
+    int axis;
+    level_extent.maxCoeff(&axis);
+    double apart2 = 0;  // of the centres of two that touch
+    int movable_pairs = 0;
+    for (const RowGroup& g : found_)
+        if (problem.mass[g.a].movable && problem.mass[g.b].movable) {
+            apart2 += (centers[g.a] - centers[g.b]).squaredNorm();
+            ++movable_pairs;
+        }
+    const double body = movable_pairs > 0 ? std::sqrt(apart2 / movable_pairs) : 0.0;
+    const double fit = body > 0 ? box.size()[axis] / (width_in_bodies * body) : most_stripes;
+    const int stripes = std::min({count / stripe_pairs, most_stripes, static_cast<int>(fit)}) / 2 * 2;
+    if (stripes < 2) return 0;
+    for (std::size_t i = 0; i < centers.size(); ++i)
+        if (problem.mass[i].movable && adjacency_start_[i + 1] > adjacency_start_[i])
+            places_.push_back(centers[i][axis]);
+    auto from = places_.begin();
+    for (int s = 1; s < stripes; ++s) {
+        const auto at = places_.begin() + static_cast<std::ptrdiff_t>(places_.size() * s / stripes);
+        std::nth_element(from, at, places_.end());
+        borders_.push_back(*at);
+        from = at;
+    }
+    return axis;
+}
+
+// Pairs sorted by level; when they are many, cut into stripes: stripes touch only their neighbours, so interiors
+// run side by side, then even, then odd borders. The plan depends on the bodies alone, never on the number of
+// threads.
 void Sweeper::plan(const ContactProblem& problem, const std::vector<Vec3>& centers,
                    const std::vector<char>& settled) {
     find_groups(problem);
@@ -77,33 +116,18 @@ void Sweeper::plan(const ContactProblem& problem, const std::vector<Vec3>& cente
     all_phases_ = phases_;
     if (!settings_.graph_order) return;
     find_levels(problem);
-
-    constexpr int stripe_pairs = 400;
-    const int stripes = std::clamp(count / stripe_pairs, 1, 16);
+    const int axis = find_borders(problem, centers);
+    const int stripes = static_cast<int>(borders_.size()) + 1;
     const int rest = 3 * stripes,
               done = rest + 1;  // slots: interiors, even borders, odd borders, rest, settled
-    std::vector<double> borders;
-    int axis = 0;
-    if (stripes > 1) {
-        Box3 box;
-        for (std::size_t i = 0; i < centers.size(); ++i)
-            if (problem.mass[i].movable) box.add(centers[i]);
-        const Vec3 level_extent = box.size() - 2 * box.size().cwiseProduct(settings_.up.cwiseAbs());
-        level_extent.maxCoeff(&axis);
-        places_.clear();
-        for (std::size_t i = 0; i < centers.size(); ++i)
-            if (problem.mass[i].movable && adjacency_start_[i + 1] > adjacency_start_[i])
-                places_.push_back(centers[i][axis]);
-        std::sort(places_.begin(), places_.end());
-        for (int s = 1; s < stripes; ++s) borders.push_back(places_[places_.size() * s / stripes]);
-    }
     auto stripe = [&](int body) {
-        return static_cast<int>(std::upper_bound(borders.begin(), borders.end(), centers[body][axis]) -
-                                borders.begin());
+        return static_cast<int>(std::upper_bound(borders_.begin(), borders_.end(), centers[body][axis]) -
+                                borders_.begin());
     };
     const int levels = 1 + *std::max_element(level_.begin(), level_.end());
     slot_.resize(count);
-    std::vector<int> start((done + 1) * levels + 1, 0);
+    std::vector<int>& start = slot_start_;
+    start.assign((done + 1) * levels + 1, 0);
     for (int k = 0; k < count; ++k) {
         const RowGroup& g = found_[k];
         const bool ma = problem.mass[g.a].movable, mb = problem.mass[g.b].movable;
@@ -143,13 +167,13 @@ void Sweeper::make_rows(const ContactProblem& problem) {
     }
     if (active_groups_ == static_cast<int>(groups_.size())) active_rows_ = row;
     mass_.resize(problem.mass.size());
-    parallel_for(mass_.size(), 2048, [&](std::size_t i) {
+    steady_for(mass_.size(), 2048, [&](std::size_t i) {
         const InverseMass& from = problem.mass[i];
         const auto& I = from.I;
         mass_[i] = RowMass{{from.m[0], from.m[1], from.m[2], from.movable ? 1.0 : 0.0},
                            {{I[0], I[1], I[2], 0}, {I[1], I[3], I[4], 0}, {I[2], I[4], I[5], 0}}};
     });
-    parallel_for(rows_.size(), 512, [&](std::size_t i) {
+    steady_for(rows_.size(), 512, [&](std::size_t i) {
         const ContactPoint& c = problem.contacts[source_[i]];
         Row& r = rows_[i];
         r.n[3] = r.t1[3] = r.t2[3] = r.ra[3] = r.rb[3] = 0.0;

@@ -1,9 +1,10 @@
 #include "methods/impulse/sweeps.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
-#include "math/parallel.hpp"
+#include "math/steady.hpp"
 
 namespace tenon::impulse {
 
@@ -14,8 +15,8 @@ SweepResult Sweeper::sweep(const Phases& phases, bool backward, const Kernel& ke
     for (std::size_t k = 0; k < phases.size(); ++k) {
         const std::vector<Range>& ranges = phases[backward ? phases.size() - 1 - k : k];
         results_.assign(ranges.size(), SweepResult{});
-        parallel_for(ranges.size(), 1,
-                     [&](std::size_t i) { results_[i] = kernel(ranges[i].begin, ranges[i].end); });
+        steady_for(ranges.size(), 1,
+                   [&](std::size_t i) { results_[i] = kernel(ranges[i].begin, ranges[i].end); });
         for (const SweepResult& result : results_) {
             total.worst = std::max(total.worst, result.worst);
             total.change += result.change;
@@ -36,7 +37,7 @@ SweepResult Sweeper::sweep_contacts(ContactProblem& problem, bool backward, bool
 // The change of one sweep is minus a gradient: add a multiple of the previous direction (Fletcher-Reeves). Twists are
 // linear in the impulses, so they take the same step.
 void Sweeper::accelerate(ContactProblem& problem, double beta) {
-    parallel_for(active_rows_, 2048, [&](std::size_t i) {
+    steady_for(active_rows_, 2048, [&](std::size_t i) {
         Row& r = rows_[i];
         for (int k = 0; k < 3; ++k) {
             const double extra = beta * step_p_[i].x[k];
@@ -44,7 +45,7 @@ void Sweeper::accelerate(ContactProblem& problem, double beta) {
             step_p_[i].x[k] = change_[i].x[k] + extra;
         }
     });
-    parallel_for(problem.twist.size(), 2048, [&](std::size_t i) {
+    steady_for(problem.twist.size(), 2048, [&](std::size_t i) {
         Twist& t = problem.twist[i];
         const Vec3 dv = t.v - last_v_[i].v, dw = t.w - last_v_[i].w;
         step_v_[i].v *= beta;
@@ -53,12 +54,14 @@ void Sweeper::accelerate(ContactProblem& problem, double beta) {
         t.w += step_v_[i].w;
         step_v_[i].v += dv;
         step_v_[i].w += dw;
+        last_v_[i] = t;
     });
 }
 
 SolveReport Sweeper::solve(ContactProblem& problem) {
     SolveReport report;
     if (active_rows_ == 0) return report;
+    start_v_ = problem.twist;
     double* twist = problem.twist.data()->v.data();
     sweep(phases_, false, [&](int begin, int end) {
         apply_impulses(rows_.data(), groups_.data(), begin, end, twist, mass_.data());
@@ -68,11 +71,11 @@ SolveReport Sweeper::solve(ContactProblem& problem) {
         change_.resize(active_rows_);
         step_p_.assign(active_rows_, Four{});
         step_v_.assign(problem.twist.size(), Twist{});
+        last_v_ = problem.twist;
     }
     double previous = 0;
     report.converged = false;
     while (report.sweeps < settings_.max_sweeps) {
-        if (settings_.accelerate) last_v_ = problem.twist;
         const bool backward = settings_.graph_order && report.sweeps % 2 == 1;
         const SweepResult result = sweep_contacts(problem, backward, settings_.accelerate);
         report.residual = result.worst;
@@ -87,13 +90,15 @@ SolveReport Sweeper::solve(ContactProblem& problem) {
         previous = result.change;
         accelerate(problem, ratio > 1.0 ? 0.0 : ratio);
     }
+    limit_energy(problem, report);
     write_back(problem);
     return report;
 }
 
 void Sweeper::write_back(ContactProblem& problem) const {
-    for (int i = 0; i < active_rows_; ++i)
+    steady_for(active_rows_, 2048, [&](std::size_t i) {
         problem.contacts[source_[i]].impulse = Vec3(rows_[i].p[0], rows_[i].p[1], rows_[i].p[2]);
+    });
 }
 
 void Sweeper::bounce(ContactProblem& problem, int sweeps) {
@@ -112,16 +117,20 @@ void Sweeper::bounce(ContactProblem& problem, int sweeps) {
 bool Sweeper::correct(const ContactProblem& problem, double slop, double rate, double max_speed, int sweeps,
                       std::vector<Twist>& pseudo) {
     pseudo_target_.resize(rows_.size());
-    bool any = false;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        const ContactPoint& c = problem.contacts[source_[i]];
-        // where the velocities will have taken the gap by the end of the step
-        const double gap = c.distance + problem.dt * c.normal.dot(problem.relative_velocity(c));
-        const double excess = -gap - slop;
-        pseudo_target_[i] =
-            excess > 0 ? std::min(rate * excess / problem.dt, max_speed) : excess / problem.dt;
-        any = any || excess > 0;
-    }
+    std::atomic<bool> any = false;
+    steady_ranges(rows_.size(), 2048, [&](std::size_t begin, std::size_t end) {
+        bool here = false;
+        for (std::size_t i = begin; i < end; ++i) {
+            const ContactPoint& c = problem.contacts[source_[i]];
+            // where the velocities will have taken the gap by the end of the step
+            const double gap = c.distance + problem.dt * c.normal.dot(problem.relative_velocity(c));
+            const double excess = -gap - slop;
+            pseudo_target_[i] =
+                excess > 0 ? std::min(rate * excess / problem.dt, max_speed) : excess / problem.dt;
+            here = here || excess > 0;
+        }
+        if (here) any = true;
+    });
     if (!any) return false;
     pseudo.assign(problem.twist.size(), Twist{});
     pseudo_impulse_.assign(rows_.size(), 0.0);

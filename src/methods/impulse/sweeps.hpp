@@ -23,7 +23,8 @@ class Sweeper {
     void prepare(const ContactProblem& problem, const std::vector<Vec3>& centers,
                  const SweepSettings& settings, const std::vector<char>& settled = {});
 
-    // Solves for the contact impulses; twists leave as after contact. Warm-starts from the impulses given.
+    // Solves for the contact impulses; twists leave as after contact. Warm-starts from the impulses given. Kinetic
+    // energy never grows, but by what scripted bodies give.
     SolveReport solve(ContactProblem& problem);
 
     // After `solve`: sweeps with bounce velocities where impacts want them.
@@ -42,11 +43,15 @@ class Sweeper {
 
     void find_groups(const ContactProblem& problem);
     void find_levels(const ContactProblem& problem);
+    int find_borders(const ContactProblem& problem, const std::vector<Vec3>& centers);
     void plan(const ContactProblem& problem, const std::vector<Vec3>& centers,
               const std::vector<char>& settled);
     void make_rows(const ContactProblem& problem);
     SweepResult sweep_contacts(ContactProblem& problem, bool backward, bool keep_change);
     void accelerate(ContactProblem& problem, double beta);
+    double scripted_work(const ContactProblem& problem) const;
+    double energy_share(const ContactProblem& problem) const;
+    void limit_energy(ContactProblem& problem, SolveReport& report);
     void write_back(ContactProblem& problem) const;
     template <class Kernel>
     SweepResult sweep(const Phases& phases, bool backward, const Kernel& kernel);
@@ -62,10 +67,10 @@ class Sweeper {
         double x[4];
     };
     std::vector<Four> change_, step_p_;  // acceleration: of the last sweep, and its direction
-    std::vector<Twist> last_v_, step_v_;
+    std::vector<Twist> last_v_, step_v_, start_v_;
     std::vector<double> pseudo_impulse_, pseudo_target_;
-    std::vector<int> level_, queue_, adjacency_start_, adjacency_, slot_, order_;
-    std::vector<double> places_;
+    std::vector<int> level_, queue_, adjacency_start_, adjacency_, slot_, slot_start_;
+    std::vector<double> places_, borders_;
     std::vector<SweepResult> results_;
 };
 
