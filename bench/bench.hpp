@@ -29,6 +29,7 @@ struct Options {
     std::string only;                              // a case's name or a part of it; empty: all
     bool quick = false;                            // small sizes, to see that it works
     int repeats = 3;                               // medians of this many
+    std::string plots;                             // a folder for pictures; empty: none
     std::function<void(const Row&)> print;         // called for each row as soon as it is known
     std::function<void(const std::string&)> note;  // remarks: missing peers, what a table shows
 

@@ -236,6 +236,9 @@ void add_bench(CLI::App& app, BenchRequest& r, Action& action) {
         ->capture_default_str();
     verb->add_option("--threads", r.threads, "number of threads; 0: all cores")
         ->check(CLI::NonNegativeNumber);
+    verb->add_option("--plots", r.plots, "write plots of what was measured here")
+        ->check(CLI::ExistingDirectory)
+        ->type_name("FOLDER");
     verb->callback([&] { action = [&] { return bench_verb(r); }; });
 }
 

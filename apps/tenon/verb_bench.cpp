@@ -22,6 +22,7 @@ int bench_verb(const BenchRequest& request) {
     options.only = request.only;
     options.quick = request.quick;
     options.repeats = request.repeats;
+    options.plots = request.plots;
     options.print = [&](const bench::Row& row) {
         std::cout << (request.json ? row.to_json() : row.to_text()) << std::endl;
     };

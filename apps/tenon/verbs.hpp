@@ -115,7 +115,7 @@ struct SchemaRequest {
 int schema_verb(const SchemaRequest& request);
 
 struct BenchRequest {
-    std::string name, only;
+    std::string name, only, plots;
     bool list = false, json = false, quick = false;
     int repeats = 3, threads = 0;
 };
