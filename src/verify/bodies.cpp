@@ -44,10 +44,11 @@ int count_crossings(const Placed& closed, const Vec3& from, const Vec3& to) {
     int count = 0;
     std::vector<int> stack{0};
     const Tree& tree = closed.surface->tree;
+    const NodeBoxes boxes(closed);
     while (!stack.empty()) {
         const int index = stack.back();
         stack.pop_back();
-        if (!closed.node_box(index).overlaps(segment_box)) continue;
+        if (!boxes(index).overlaps(segment_box)) continue;
         const Node& node = tree.nodes()[index];
         if (node.count == 0) {
             stack.push_back(node.first);
@@ -144,21 +145,19 @@ bool surfaces_intersect(const Placed& a, const Placed& b, int& cell_a, int& cell
         }
         return cells;
     };
-    return visit_leaves(
-        a.surface->tree, b.surface->tree, [&](int node) { return a.node_box(node); },
-        [&](int node) { return b.node_box(node); },
-        [&](const Node& na, const Node& nb) {
-            const auto first = gather(a, na), second = gather(b, nb);
-            for (int i = 0; i < first.count; ++i)
-                for (int j = 0; j < second.count; ++j) {
-                    if (!first.box[i].overlaps(second.box[j])) continue;
-                    if (!cells_intersect(first.cell[i], second.cell[j])) continue;
-                    cell_a = a.surface->tree.order()[na.first + i];
-                    cell_b = b.surface->tree.order()[nb.first + j];
-                    return true;
-                }
-            return false;
-        });
+    return visit_leaves(a.surface->tree, b.surface->tree, NodeBoxes(a), NodeBoxes(b),
+                        [&](const Node& na, const Node& nb) {
+                            const auto first = gather(a, na), second = gather(b, nb);
+                            for (int i = 0; i < first.count; ++i)
+                                for (int j = 0; j < second.count; ++j) {
+                                    if (!first.box[i].overlaps(second.box[j])) continue;
+                                    if (!cells_intersect(first.cell[i], second.cell[j])) continue;
+                                    cell_a = a.surface->tree.order()[na.first + i];
+                                    cell_b = b.surface->tree.order()[nb.first + j];
+                                    return true;
+                                }
+                            return false;
+                        });
 }
 
 bool contains(const Placed& closed, const Vec3& point) {

@@ -92,19 +92,13 @@ Surface make_surface(const std::vector<Vec3>& vertices, const Mesh& mesh, bool c
     return surface;
 }
 
-Box3 Placed::node_box(int node) const {
-    if (node_boxes) return (*node_boxes)[node];
-    const Node& n = surface->tree.nodes()[node];
-    const Mat3 absolute = q.leftCols<3>().cwiseAbs();
-    const Vec3 center = transform(q, n.center);
-    const Vec3 half = absolute * n.half;
-    const double margin =
-        rounding * (surface->extent * absolute.maxCoeff() * 3 + q.col(3).cwiseAbs().maxCoeff());
-    Box3 box;
-    box.lo = center - half;
-    box.hi = center + half;
-    box.inflate(margin);
-    return box;
+Box3 Placed::box() const {
+    return surface->tree.empty() ? Box3{} : NodeBoxes(*this)(0);
+}
+
+NodeBoxes::NodeBoxes(const Placed& placed) : placed_(placed), absolute_(placed.q.leftCols<3>().cwiseAbs()) {
+    margin_.setConstant(rounding * (placed.surface->extent * absolute_.maxCoeff() * 3 +
+                                    placed.q.col(3).cwiseAbs().maxCoeff()));
 }
 
 std::vector<Box3> elastic_node_boxes(const Surface& surface, const std::vector<Vec3>& x) {

@@ -49,6 +49,13 @@ struct Surface {
 
 Surface make_surface(const std::vector<Vec3>& vertices, const Mesh& mesh, bool closed);
 
+// Written out: a call for each vertex and box would cost more than the product itself.
+inline Vec3 carried(const Mat34& q, const Vec3& p) {
+    return Vec3(q(0, 0) * p[0] + q(0, 1) * p[1] + q(0, 2) * p[2] + q(0, 3),
+                q(1, 0) * p[0] + q(1, 1) * p[1] + q(1, 2) * p[2] + q(1, 3),
+                q(2, 0) * p[0] + q(2, 1) * p[1] + q(2, 2) * p[2] + q(2, 3));
+}
+
 // A surface somewhere: moved by a matrix, or with vertices of its own.
 struct Placed {
     const Surface* surface = nullptr;
@@ -56,13 +63,33 @@ struct Placed {
     const std::vector<Vec3>* x = nullptr;           // elastic bodies
     const std::vector<Box3>* node_boxes = nullptr;  // elastic bodies
 
-    Vec3 vertex(int index) const { return x ? (*x)[index] : transform(q, surface->vertices[index]); }
+    Vec3 vertex(int index) const { return x ? (*x)[index] : carried(q, surface->vertices[index]); }
     Corners corners(int cell) const {
         const Triangle& c = surface->cells[cell];
         return {vertex(c[0]), vertex(c[1]), vertex(c[2])};
     }
-    Box3 node_box(int node) const;  // in the world, a little larger than needed
-    Box3 box() const { return surface->tree.empty() ? Box3{} : node_box(0); }
+    Box3 box() const;  // in the world, a little larger than needed
+};
+
+// Boxes in the world of the nodes of a placed surface, a little larger than needed.
+class NodeBoxes {
+  public:
+    explicit NodeBoxes(const Placed& placed);
+    Box3 operator()(int node) const {
+        if (placed_.node_boxes) return (*placed_.node_boxes)[node];
+        const Node& n = placed_.surface->tree.nodes()[node];
+        const Vec3 center = carried(placed_.q, n.center);
+        const Vec3 half = absolute_ * n.half + margin_;
+        Box3 box;
+        box.lo = center - half;
+        box.hi = center + half;
+        return box;
+    }
+
+  private:
+    const Placed& placed_;
+    Mat3 absolute_;  // of the matrix, entry by entry: it carries half sizes
+    Vec3 margin_;    // for rounding
 };
 
 // Boxes of the tree's nodes for vertices that moved on their own.

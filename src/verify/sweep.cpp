@@ -32,26 +32,22 @@ struct Candidate {
     }
 };
 
-Vec3 nearest_on_segment(const Vec3& p, const Vec3& a, const Vec3& b) {
+inline Vec3 nearest_on_segment(const Vec3& p, const Vec3& a, const Vec3& b) {
     const Vec3 ab = b - a;
     const double length = ab.squaredNorm();
     if (length == 0) return a;
     return a + std::clamp((p - a).dot(ab) / length, 0.0, 1.0) * ab;
 }
 
-void segment_segment(const Vec3& p0, const Vec3& p1, const Vec3& q0, const Vec3& q1, Candidate& best) {
+// Where the nearest points lie inside both segments; other nearest pairs have a corner in them.
+void inside_both(const Vec3& p0, const Vec3& p1, const Vec3& q0, const Vec3& q1, Candidate& best) {
     const Vec3 u = p1 - p0, v = q1 - q0, w = p0 - q0;
     const double uu = u.squaredNorm(), uv = u.dot(v), vv = v.squaredNorm();
     const double det = uu * vv - uv * uv;
-    if (det > 1e-14 * uu * vv) {
-        const double s = (uv * v.dot(w) - vv * u.dot(w)) / det, t = (uu * v.dot(w) - uv * u.dot(w)) / det;
-        if (s > 0 && s < 1 && t > 0 && t < 1) best.consider(p0 + s * u, q0 + t * v);
-    }
-    // Other nearest pairs have an end of one of the segments in them.
-    best.consider(p0, nearest_on_segment(p0, q0, q1));
-    best.consider(p1, nearest_on_segment(p1, q0, q1));
-    best.consider(nearest_on_segment(q0, p0, p1), q0);
-    best.consider(nearest_on_segment(q1, p0, p1), q1);
+    if (!(det > 1e-14 * uu * vv)) return;
+    const double uw = u.dot(w), vw = v.dot(w);
+    const double s = uv * vw - vv * uw, t = uu * vw - uv * uw;  // times det
+    if (s > 0 && s < det && t > 0 && t < det) best.consider(p0 + s / det * u, q0 + t / det * v);
 }
 
 // The foot of p in the triangle's plane, when it lies inside; edges are covered by the segments.
@@ -153,7 +149,12 @@ std::vector<Vec3> positions(const Placed& placed) {
 Closest closest(const Corners& a, const Corners& b) {
     Candidate best;
     for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) segment_segment(a[i], a[(i + 1) % 3], b[j], b[(j + 1) % 3], best);
+        for (int j = 0; j < 3; ++j) {
+            const Vec3 &a0 = a[i], &a1 = a[(i + 1) % 3], &b0 = b[j], &b1 = b[(j + 1) % 3];
+            best.consider(a0, nearest_on_segment(a0, b0, b1));
+            best.consider(nearest_on_segment(b0, a0, a1), b0);
+            inside_both(a0, a1, b0, b1, best);
+        }
     Vec3 foot;
     for (int k = 0; k < 3; ++k) {
         if (foot_inside(a[k], b, foot)) best.consider(a[k], foot);
@@ -199,11 +200,12 @@ SweepHit sweep(const Placed& a0, const Placed& a1, const Placed& b0, const Place
     if (a0.surface->tree.empty() || b0.surface->tree.empty() || kept_apart(a0, a1, b0, b1)) return {};
     // Boxes are taken in a frame that moves with b: neighbours that travel together sweep little.
     const Vec3 travel = b1.box().center() - b0.box().center();
+    const double margin = 1e-15 * travel.cwiseAbs().maxCoeff();
     const auto swept = [&](const Placed& start, const Placed& end) {
-        return [&](int node) {
-            Box3 box = shifted(end.node_box(node), travel);
-            box.inflate(1e-15 * travel.cwiseAbs().maxCoeff());
-            box.add(start.node_box(node));
+        return [&, at_start = NodeBoxes(start), at_end = NodeBoxes(end)](int node) {
+            Box3 box = shifted(at_end(node), travel);
+            box.inflate(margin);
+            box.add(at_start(node));
             return box;
         };
     };

@@ -15,6 +15,7 @@
 #include "math/parallel.hpp"
 #include "tenon/error.hpp"
 #include "verify/bodies.hpp"
+#include "verify/clearance.hpp"
 #include "verify/facts.hpp"
 #include "verify/findings.hpp"
 #include "verify/joints.hpp"
@@ -110,6 +111,7 @@ class Verifier {
     MomentumAudit momentum_;
     std::optional<JointAudit> joints_;
     bool has_path_;
+    PathSweep path_;
     Result result_;
     FindingList findings_;
 };
@@ -253,6 +255,7 @@ void Verifier::check_between(const Moment& before, const Moment& now) {
     std::vector<std::vector<Mat34>> pieces;
     if (has_path_) pieces = run_.path_pieces(before.frame.step + 1, now.frame.step);
     if (pieces.empty()) {
+        path_ = {};
         check_motion(before, now, false);
         return;
     }
@@ -311,11 +314,7 @@ void Verifier::check_piece(const Moment& before, const Moment& now, const std::v
     std::vector<Pair> pairs = moving_pairs(before, now, start, end);
     const int rigid = static_cast<int>(bodies_.rigid);
     std::erase_if(pairs, [&](const Pair& pair) { return pair[1] >= rigid; });
-    std::vector<SweepHit> hits(pairs.size());
-    parallel_for(pairs.size(), 1, [&](std::size_t i) {
-        const auto [a, b] = pairs[i];
-        hits[i] = sweep(start[a], end[a], start[b], end[b]);
-    });
+    const std::vector<SweepHit> hits = path_.advance(start, end, pairs);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         if (!hits[i].hit) continue;
         ++result_.intersections;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "verify/bodies.hpp"
+#include "verify/clearance.hpp"
 #include "verify/sweep.hpp"
 
 namespace tenon::verify {
@@ -192,6 +193,61 @@ TEST(Surfaces, ContainmentOfABox) {
     }
     box.q = to_matrix(Pose{});
     EXPECT_TRUE(contains(box, Vec3::Zero()));  // rays through edges are turned until they are not
+}
+
+// A path in long and short pieces, through and past each other: the pairs that are skipped are those that do not hit.
+TEST(PathSweep, FindsWhatSweepingEveryPieceFinds) {
+    Random random(23);
+    srand(11);
+    Mesh mesh;
+    for (int i = 0; i < 60; ++i) {
+        const Corners cell = random_cell(random, 0.1);
+        for (int k = 0; k < 3; ++k) mesh.vertices.push_back(cell[k]);
+        mesh.triangles.push_back({3 * i, 3 * i + 1, 3 * i + 2});
+    }
+    BodySet bodies;
+    bodies.surfaces = {make_surface(mesh.vertices, mesh, false)};
+    bodies.surface_of = {0, 0, 0};
+    bodies.rigid = 3;
+    const std::vector<std::array<int, 2>> pairs{{0, 1}, {0, 2}, {1, 2}};
+    const auto apart = [](const Placed& a, const Placed& b) {
+        double least = 1e300;
+        for (int i = 0; i < 60; ++i)
+            for (int j = 0; j < 60; ++j)
+                least = std::min(least, closest(a.corners(i), b.corners(j)).distance);
+        return least;
+    };
+    int hits = 0;
+    long skipped = 0;
+    for (int round = 0; round < 12; ++round) {
+        std::vector<Mat34> q(3);
+        for (Mat34& pose : q) pose = random_pose(random, 2.5);
+        PathSweep path;
+        for (int piece = 0; piece < 60; ++piece) {
+            std::vector<Mat34> next = q;
+            const double size = piece % 10 == 0 ? 0.05 : 1e-4;
+            for (std::size_t i = 0; i < 3; ++i) {
+                next[i].leftCols<3>() += size * 0.3 * Mat3::Random();
+                next[i].col(3) += random_point(random, size) - size * q[i].col(3);  // towards the middle
+            }
+            const Placement from(bodies, q, {}), to(bodies, next, {});
+            const std::vector<SweepHit> found = path.advance(from, to, pairs);
+            for (std::size_t k = 0; k < pairs.size(); ++k) {
+                const auto [a, b] = pairs[k];
+                EXPECT_EQ(found[k].hit, sweep(from[a], to[a], from[b], to[b]).hit);
+                hits += found[k].hit;
+                if (piece == 0 && !found[k].hit) {
+                    const double distance = apart(to[a], to[b]);
+                    EXPECT_NEAR(clearance(to[a], to[b], 10.0), distance, 1e-12);
+                    EXPECT_EQ(clearance(to[a], to[b], 0.5 * distance), 0.5 * distance);
+                }
+            }
+            q = next;
+        }
+        skipped += path.skipped();
+    }
+    EXPECT_GT(hits, 10);
+    EXPECT_GT(skipped, 12 * 60);
 }
 
 TEST(Surfaces, KeptApartOnlyWhenTheyAre) {

@@ -1,0 +1,151 @@
+#include "verify/clearance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "math/parallel.hpp"
+
+namespace tenon::verify {
+namespace {
+
+constexpr double rounding = 1e-12;   // of the coordinates: far more than the distances can be wrong by
+constexpr double pieces_ahead = 4;   // a gap of this many motions is as good as any
+constexpr double long_piece = 0.02;  // of the bodies' size: gaps that large are rare, and costly to measure
+constexpr double may_overlap = -1;   // left after a hit: distances mean nothing then
+
+struct Cells {
+    Corners corners;
+};
+
+LeafCells<Cells> gather(const Placed& placed, const Node& leaf) {
+    LeafCells<Cells> cells;
+    cells.count = leaf.count;
+    for (int k = 0; k < leaf.count; ++k) {
+        cells.cell[k].corners = placed.corners(placed.surface->tree.order()[leaf.first + k]);
+        for (const Vec3& corner : cells.cell[k].corners) cells.box[k].add(corner);
+    }
+    return cells;
+}
+
+double squared_gap(const Box3& a, const Box3& b) {
+    return (b.lo - a.hi).cwiseMax(a.lo - b.hi).cwiseMax(0.0).squaredNorm();
+}
+
+// Of the nearest cells of two leaves, when it is less than `bound`.
+double squared_distance(const LeafCells<Cells>& first, const LeafCells<Cells>& second, double bound) {
+    for (int i = 0; i < first.count; ++i)
+        for (int j = 0; j < second.count; ++j) {
+            if (squared_gap(first.box[i], second.box[j]) >= bound) continue;
+            const double distance = closest(first.cell[i].corners, second.cell[j].corners).distance;
+            bound = std::min(bound, distance * distance);
+        }
+    return bound;
+}
+
+// The displacement is linear over the surface's box: it is largest, as measured from `common`, at a corner.
+double largest_displacement(const Node& root, const Mat34& change, const Vec3& common) {
+    double largest = 0;
+    for (int corner = 0; corner < 8; ++corner) {
+        const Vec3 sign(corner & 1 ? 1 : -1, corner & 2 ? 1 : -1, corner & 4 ? 1 : -1);
+        const Vec3 at = root.center + sign.cwiseProduct(root.half);
+        largest = std::max(largest, (transform(change, at) - common).squaredNorm());
+    }
+    return std::sqrt(largest);
+}
+
+double rounding_of(const Placed& a, const Placed& b) {
+    const auto size = [](const Placed& placed) {
+        return placed.q.col(3).cwiseAbs().maxCoeff() + placed.surface->radius;
+    };
+    return rounding * (size(a) + size(b));
+}
+
+// Whether the piece is shorter than the gap at its start; `left` is what then remains of the gap.
+bool stays_clear(const Placed& a0, const Placed& b0, double approach, double& left) {
+    if (left == may_overlap) return false;
+    if (left > approach) {
+        left -= approach;
+        return true;
+    }
+    left = 0;
+    if (approach > long_piece * (a0.surface->radius + b0.surface->radius)) return false;
+    const double gap = clearance(a0, b0, pieces_ahead * approach);
+    if (gap <= approach) return false;
+    left = gap - approach;
+    return true;
+}
+
+}  // namespace
+
+// Nearest boxes first, so that a small distance soon rules out most of the rest.
+double clearance(const Placed& a, const Placed& b, double cap) {
+    const NodeBoxes boxes_a(a), boxes_b(b);
+    const auto &nodes_a = a.surface->tree.nodes(), &nodes_b = b.surface->tree.nodes();
+    double least = cap * cap;
+    struct Entry {
+        int a, b;
+        Box3 box_a, box_b;
+        double gap;
+    };
+    std::vector<Entry> stack;
+    const auto entry = [&](int node_a, int node_b, const Box3& box_a, const Box3& box_b) {
+        return Entry{node_a, node_b, box_a, box_b, squared_gap(box_a, box_b)};
+    };
+    const auto push = [&](Entry first, Entry second) {
+        if (first.gap < second.gap) std::swap(first, second);
+        if (first.gap < least) stack.push_back(first);
+        if (second.gap < least) stack.push_back(second);
+    };
+    stack.push_back(entry(0, 0, boxes_a(0), boxes_b(0)));
+    while (!stack.empty()) {
+        const Entry top = stack.back();
+        stack.pop_back();
+        if (top.gap >= least) continue;
+        const Node &na = nodes_a[top.a], &nb = nodes_b[top.b];
+        if (na.count > 0 && nb.count > 0) {
+            least = std::min(least, squared_distance(gather(a, na), gather(b, nb), least));
+        } else if (nb.count > 0 ||
+                   (na.count == 0 && top.box_a.size().squaredNorm() >= top.box_b.size().squaredNorm())) {
+            push(entry(na.first, top.b, boxes_a(na.first), top.box_b),
+                 entry(na.first + 1, top.b, boxes_a(na.first + 1), top.box_b));
+        } else {
+            push(entry(top.a, nb.first, top.box_a, boxes_b(nb.first)),
+                 entry(top.a, nb.first + 1, top.box_a, boxes_b(nb.first + 1)));
+        }
+    }
+    return std::sqrt(least);
+}
+
+double largest_approach(const Placed& a0, const Placed& a1, const Placed& b0, const Placed& b1) {
+    const Mat34 da = a1.q - a0.q, db = b1.q - b0.q;
+    const Node &na = a0.surface->tree.nodes()[0], &nb = b0.surface->tree.nodes()[0];
+    // What both have in common brings nothing nearer.
+    const Vec3 common = 0.5 * (transform(da, na.center) + transform(db, nb.center));
+    return largest_displacement(na, da, common) + largest_displacement(nb, db, common);
+}
+
+std::vector<SweepHit> PathSweep::advance(const Placement& from, const Placement& to,
+                                         const std::vector<Pair>& pairs) {
+    std::vector<SweepHit> hits(pairs.size());
+    std::vector<double> left(pairs.size(), 0.0);
+    std::vector<char> looked(pairs.size(), 0);
+    parallel_for(pairs.size(), 1, [&](std::size_t i) {
+        const auto [a, b] = pairs[i];
+        if (from[a].surface->tree.empty() || from[b].surface->tree.empty()) return;
+        const auto known = std::lower_bound(pairs_.begin(), pairs_.end(), pairs[i]);
+        if (known != pairs_.end() && *known == pairs[i]) left[i] = left_[known - pairs_.begin()];
+        const double approach = largest_approach(from[a], to[a], from[b], to[b]) + rounding_of(to[a], to[b]);
+        if (stays_clear(from[a], from[b], approach, left[i])) return;
+        looked[i] = 1;
+        hits[i] = sweep(from[a], to[a], from[b], to[b]);
+        left[i] = hits[i].hit ? may_overlap : 0.0;
+    });
+    const long closely = std::count(looked.begin(), looked.end(), 1);
+    swept_ += closely;
+    skipped_ += static_cast<long>(pairs.size()) - closely;
+    pairs_ = pairs;
+    left_ = std::move(left);
+    return hits;
+}
+
+}  // namespace tenon::verify

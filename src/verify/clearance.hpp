@@ -1,0 +1,36 @@
+// How far apart two surfaces are, and how much nearer a motion can bring them: most pieces of a recorded path are
+// far shorter than the gaps they leave, and need no closer look.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "verify/bodies.hpp"
+#include "verify/sweep.hpp"
+
+namespace tenon::verify {
+
+// The distance of two disjoint surfaces, or `cap` when it is larger.
+double clearance(const Placed& a, const Placed& b, double cap);
+
+// No point of `a` and point of `b` come nearer to each other by more than this on the straight way.
+double largest_approach(const Placed& a0, const Placed& a1, const Placed& b0, const Placed& b1);
+
+// Follows a path piece by piece and keeps, per pair, how much approach is left before it must be swept again.
+class PathSweep {
+  public:
+    using Pair = std::array<int, 2>;
+
+    // `pairs` are sorted. One hit (or none) per pair.
+    std::vector<SweepHit> advance(const Placement& from, const Placement& to, const std::vector<Pair>& pairs);
+
+    long swept() const { return swept_; }      // pairs that were looked at closely
+    long skipped() const { return skipped_; }  // pairs whose gap was larger than their motion
+
+  private:
+    std::vector<Pair> pairs_;  // of the last piece
+    std::vector<double> left_;
+    long swept_ = 0, skipped_ = 0;
+};
+
+}  // namespace tenon::verify
