@@ -1,7 +1,7 @@
 // The volume method's scenes in the columns of the paper's Table 1, what detail costs, and grid cells against points.
 #include <fmt/format.h>
 
-#include "bench/bench.hpp"
+#include "bench/volume_cases.hpp"
 #include "math/parallel.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/simulation.hpp"
@@ -75,6 +75,7 @@ void run(const Options& options) {
     }
     for (const Case& which : cases)
         if (options.wants(which.name)) options.print(measure(which));
+    if (options.wants("untangle")) untangle_piles(options);
 }
 
 }  // namespace
