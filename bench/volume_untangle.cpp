@@ -29,8 +29,8 @@ struct Outcome {
 
 // The scene goes through its file form, as it does between `tenon untangle` and `tenon run`.
 void run_and_verify(const Scene& scene, Outcome& outcome) {
-    const std::filesystem::path file =
-        std::filesystem::temp_directory_path() / fmt::format("tenon-untangle-{}.tenon", std::random_device()());
+    const std::filesystem::path file = std::filesystem::temp_directory_path() /
+                                       fmt::format("tenon-untangle-{}.tenon", std::random_device()());
     Scene parsed = parse_scene(write_scene(scene), scene.name, "", {});
     parsed.method = "affine";
     parsed.method_params.clear();
@@ -57,8 +57,8 @@ void run_and_verify(const Scene& scene, Outcome& outcome) {
 Outcome try_pile(int seed, int bodies) {
     Outcome outcome;
     outcome.bodies = bodies;
-    Scene scene = make_builtin(*find_builtin("overlapping-pile"),
-                               {{"bodies", static_cast<double>(bodies)}, {"seed", static_cast<double>(seed)}});
+    Scene scene = make_builtin(*find_builtin("overlapping-pile"), {{"bodies", static_cast<double>(bodies)},
+                                                                   {"seed", static_cast<double>(seed)}});
     volume::UntangleReport report;
     outcome.seconds = seconds_of([&] { report = volume::untangle(scene, {}); });
     outcome.untangled = report.clean();
@@ -85,11 +85,12 @@ void untangle_piles(const Options& options) {
         mean_ratio.push_back(outcome.moved_mean / outcome.overlap);
         seconds.push_back(outcome.seconds);
         if (options.note)
-            options.note(fmt::format("pile {}: {} bodies, {:.2f} s, overlap {:.3f} m, moved {:.3f} m at most, {:.3f} "
-                                     "m on average{}{}{}",
-                                     i + 1, outcome.bodies, outcome.seconds, outcome.overlap, outcome.moved,
-                                     outcome.moved_mean, outcome.clean ? ", clean" : ", NOT CLEAN",
-                                     outcome.trouble.empty() ? "" : ": ", outcome.trouble));
+            options.note(
+                fmt::format("pile {}: {} bodies, {:.2f} s, overlap {:.3f} m, moved {:.3f} m at most, {:.3f} "
+                            "m on average{}{}{}",
+                            i + 1, outcome.bodies, outcome.seconds, outcome.overlap, outcome.moved,
+                            outcome.moved_mean, outcome.clean ? ", clean" : ", NOT CLEAN",
+                            outcome.trouble.empty() ? "" : ": ", outcome.trouble));
     }
     Row row;
     row.set("bench", std::string("volume")).set("case", std::string("untangle"));

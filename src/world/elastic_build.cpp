@@ -9,6 +9,7 @@
 #include "geometry/mesh_io.hpp"
 #include "geometry/tet_mesh.hpp"
 #include "tenon/error.hpp"
+#include "world/elastic_cut.hpp"
 #include "world/geometry_mesh.hpp"
 
 namespace tenon {
@@ -155,12 +156,16 @@ ElasticBody build_one(const World& world, const Scene& scene, const ElasticSpec&
     body.model = spec.model;
     body.plane_strain = spec.plane_strain;
     body.thickness = parts.thickness;
-    body.tets = parts.tets.tets;
     body.color = spec.color;
     body.friction = scene.materials[spec.material].friction;
     body.restitution = scene.materials[spec.material].restitution;
     for (Vec3& vertex : parts.tets.vertices) vertex = vertex.cwiseProduct(spec.scale);
     for (Vec3& vertex : parts.fine.vertices) vertex = vertex.cwiseProduct(spec.scale);
+    if (const auto cut = cut_of(scene); cut && cut->body == spec.name) {
+        cut_elastic(parts.tets, *cut, spec, origin);
+        parts.fine = {};  // the boundary of the tetrahedra is then the surface, with the faces of the cut
+    }
+    body.tets = parts.tets.tets;
     body.rest = parts.tets.vertices;
     set_materials(body, spec);
     set_masses(body, scene.materials);

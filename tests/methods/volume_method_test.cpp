@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "scene/builtin/scene_parts.hpp"
+#include "tenon/builtin.hpp"
 #include "tenon/simulation.hpp"
+#include "world/elastic_cut.hpp"
 
 namespace tenon {
 namespace {
@@ -141,21 +143,154 @@ TEST(VolumeMethod, RefusesJointsByName) {
     }
 }
 
-TEST(VolumeMethod, WarnsOfThinFastAndOpenBodies) {
+bool says(const StepReport& report, const std::string& name, const std::string& what) {
+    return std::any_of(report.warnings.begin(), report.warnings.end(), [&](const std::string& w) {
+        return w.find("'" + name + "'") != std::string::npos && w.find(what) != std::string::npos;
+    });
+}
+
+// Each warning names the body and what would do, with the number it takes.
+TEST(VolumeMethod, WarnsOfThinCoarseFastAndOpenBodies) {
     Scene scene = empty_scene(0.01);
     scene.gravity.setZero();
     scene.add_body(body_spec(scene, "thin", box_spec({1, 0.01, 1}), {0, 0, 0}));
+    scene.add_body(body_spec(scene, "small", box_spec({1, 0.06, 1}), {0, -2, 0}));
+    scene.add_body(body_spec(scene, "stout", box_spec({1, 0.3, 1}), {0, -4, 0}));
     BodySpec fast = body_spec(scene, "fast", box_spec({0.2, 0.2, 0.2}), {0, 5, 0});
     fast.linear_velocity = {0, -50, 0};
     scene.add_body(fast);
     scene.add_body(body_spec(scene, "open", shape_spec("card", {}, 0.001), {3, 0, 0}));
     scene.method_params["pixel"] = 0.02;
+    scene.method_params["refine"] = 0.0;
+    const StepReport report = Simulation(scene).step();
+    EXPECT_TRUE(says(report, "thin", "method.pixel to 0.0025"));
+    EXPECT_TRUE(says(report, "small", "are coarse"));
+    EXPECT_TRUE(says(report, "small", "method.pixel to 0.015"));
+    EXPECT_TRUE(says(report, "fast", "set dt to 0.001"));  // a quarter of 0.2 m at 50 m/s
+    EXPECT_TRUE(says(report, "open", "closed mesh"));
+    EXPECT_FALSE(says(report, "stout", ""));
+    // halving the pixel for these pairs would do as well
+    scene.method_params["refine"] = 3.0;
+    const StepReport refined = Simulation(scene).step();
+    EXPECT_FALSE(says(refined, "thin", ""));
+    EXPECT_FALSE(says(refined, "small", ""));
+    EXPECT_TRUE(says(refined, "fast", ""));
+}
+
+// A plate of two pixels' thickness at the scene's resolution is carried where pixels are halved for it.
+TEST(VolumeMethod, RefinesPixelsForThinBodies) {
+    Scene scene = empty_scene(0.01);
+    add_static_box(scene, {2, 0.5, 2}, {0, -0.25, 0});
+    scene.add_body(body_spec(scene, "plate", box_spec({0.4, 0.02, 0.4}), {0, 0.011, 0}));
+    scene.method_params["pixel"] = 0.02;
     Simulation simulation(scene);
-    const StepReport report = simulation.step();
-    for (const char* name : {"'thin'", "'fast'", "'open'"})
-        EXPECT_TRUE(std::any_of(report.warnings.begin(), report.warnings.end(), [&](const std::string& w) {
-            return w.find(name) != std::string::npos;
-        })) << name;
+    for (int i = 0; i < 40; ++i) simulation.step();
+    // at rest half a pixel deep, which is an eighth of the plate's thickness here
+    EXPECT_NEAR(simulation.world().bodies.q[1](1, 3), 0.01, 0.005);
+    EXPECT_LT(simulation.world().bodies.rate[1].norm(), 0.02);
+}
+
+ForceSpec push(int body, const Vec3& force) {
+    ForceSpec made;
+    made.body = body;
+    made.force = force;
+    return made;
+}
+
+// Two fingers press a block from both sides with F each; it is pulled down with P. It holds for P < 2 mu F and slips with
+// (P - 2 mu F) / m beyond.
+TEST(VolumeMethod, GraspHoldsThenSlipsWhenPulledPastFriction) {
+    const double mu = 0.5, F = 400, dt = 0.005, mass = 1000 * 0.2 * 0.3 * 0.2;
+    for (double load : {0.9, 1.1, 1.3}) {
+        Scene scene = empty_scene(dt);
+        scene.gravity.setZero();
+        scene.materials[0].friction = mu;
+        BodySpec block = body_spec(scene, "block", box_spec({0.2, 0.3, 0.2}), {0, 0, 0});
+        scene.add_body(block);
+        scene.forces.push_back(push(0, Vec3(0, -load * 2 * mu * F, 0)));
+        for (int side : {-1, 1}) {
+            BodySpec finger = body_spec(scene, side < 0 ? "left" : "right", box_spec({0.1, 0.2, 0.2}),
+                                        {side * (0.15 - 0.004), 0, 0});
+            finger.fixed = {false, true, true, true, true, true};
+            scene.add_body(finger);
+            scene.forces.push_back(push(scene.body_index(finger.name), Vec3(-side * F, 0, 0)));
+        }
+        scene.method_params["pixel"] = 0.01;
+        Simulation simulation(scene);
+        const int steps = 40;
+        for (int i = 0; i < steps; ++i) simulation.step();
+        // backward Euler: the sum of steps is dt^2 a n (n + 1) / 2
+        const double slip = std::max(0.0, (load - 1) * 2 * mu * F / mass) * dt * dt * steps * (steps + 1) / 2;
+        EXPECT_NEAR(-simulation.world().bodies.q[0](1, 3), slip, 0.02 * slip + 1e-4) << load;
+    }
+}
+
+// Soft bodies that overlap at the start get out of it without strain, so that none comes back as speed: the kinetic
+// energy stays at or below that of the same bodies without contact.
+TEST(VolumeMethod, DeepOverlapsOfSoftBodiesSeparateWithoutAddedEnergy) {
+    const Scene scene = make_builtin(*find_builtin("organs"), {});
+    Scene alone = scene;
+    alone.bodies.clear();
+    for (std::size_t i = 0; i < alone.elastic.size(); ++i) {
+        alone.elastic[i].position.x() += 10.0 * static_cast<double>(i);
+    }
+    Simulation with(scene), without(alone);
+    double depth = 0;
+    for (int i = 0; i < 10; ++i) {
+        for (const auto& [name, value] : with.step().figures)
+            if (name == "depth") depth = value;
+        without.step();
+        EXPECT_LE(energies(with.world()).kinetic, 1.0001 * energies(without.world()).kinetic) << i;
+    }
+    EXPECT_LE(depth, 0.6 * 0.015);
+}
+
+// One bar across two posts: it stays up in one piece, and its halves fall once it is cut through.
+TEST(VolumeMethod, ACutBodyFallsInTwo) {
+    double lowest[2];
+    for (int cut = 0; cut < 2; ++cut) {
+        Scene scene = make_builtin(*find_builtin("cut"), {{"cut", cut == 1}, {"cell_size", 0.08}});
+        Simulation simulation(scene);
+        while (simulation.time() < 0.7) simulation.step();
+        lowest[cut] = 1e300;
+        for (const Vec3& x : simulation.world().elastic[0].x) lowest[cut] = std::min(lowest[cut], x.y());
+        if (cut == 0) continue;
+        const ElasticBody& body = simulation.world().elastic[0];
+        double gap = 0;
+        for (const Bond& bond : bonds_of(body, *cut_of(scene)))
+            gap = std::max(gap, (body.x[bond.a] - body.x[bond.b]).norm());
+        EXPECT_GT(gap, 0.02);
+    }
+    EXPECT_LT(lowest[1], lowest[0] - 0.05);
+}
+
+TEST(VolumeMethod, BondedVerticesMoveAsOne) {
+    const Scene scene = make_builtin(*find_builtin("cut"), {{"cell_size", 0.08}});
+    Simulation simulation(scene);
+    const std::vector<Bond> bonds = bonds_of(simulation.world().elastic[0], *cut_of(scene));
+    ASSERT_FALSE(bonds.empty());
+    for (int i = 0; i < 5; ++i) simulation.step();
+    const ElasticBody& body = simulation.world().elastic[0];
+    for (const Bond& bond : bonds) EXPECT_EQ(body.x[bond.a], body.x[bond.b]);
+}
+
+TEST(VolumeMethod, RefusesCutsThatCannotBeMade) {
+    const auto path_of = [](const Scene& scene) -> std::string {
+        try {
+            Simulation simulation(scene);
+        } catch (const InputError& error) {
+            return error.path();
+        }
+        return "";
+    };
+    Scene scene = make_builtin(*find_builtin("cut"), {{"cell_size", 0.08}});
+    scene.method_params["cut_body"] = std::string("loaf");
+    EXPECT_EQ(path_of(scene), "method.cut_body");
+    scene.method_params["cut_body"] = std::string("bar");
+    scene.method_params["cut_point"] = std::vector<double>{3, 0, 0};
+    EXPECT_EQ(path_of(scene), "method.cut_point");
+    scene.method = "adaptive";
+    EXPECT_EQ(path_of(scene).substr(0, 10), "method.cut");
 }
 
 }  // namespace

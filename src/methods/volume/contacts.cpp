@@ -48,18 +48,52 @@ ContactFinder::ContactFinder(const World& world, const ContactSettings& settings
     elastic_mesh_.resize(world.elastic.size());
     elastic_edges_.resize(world.elastic.size());
     elastic_tree_.resize(world.elastic.size());
+    elastic_blocks_.resize(world.elastic.size());
     for (std::size_t e = 0; e < world.elastic.size(); ++e) {
         const ElasticBody& body = world.elastic[e];
         elastic_mesh_[e].triangles = has_embedded(body) ? body.embedded.triangles : body.surface;
         pose_elastic(body, body.x, elastic_mesh_[e]);
         elastic_edges_[e] = geometry::all_edges(elastic_mesh_[e]);
+        elastic_tree_[e] = geometry::SurfaceTree(elastic_mesh_[e], elastic_edges_[e]);
     }
+    thickness_.assign(all, 1e300);
     for (int i = 0; i < bodies; ++i)
-        if (world.bodies.collides[i] && !shapes_[world.bodies.shape[i]]->usable)
-            warnings_.push_back(
-                fmt::format("body '{}' takes no part in contact: its mesh encloses no volume; give it a "
-                            "closed mesh, or use --method affine",
-                            world.bodies.name[i]));
+        if (shapes_[world.bodies.shape[i]]->usable) {
+            Box3 box;
+            for (const Vec3& vertex : shapes_[world.bodies.shape[i]]->mesh.vertices) box.add(vertex);
+            thickness_[i] = box.size().minCoeff();
+        }
+    for (std::size_t e = 0; e < world.elastic.size(); ++e)
+        thickness_[bodies + e] = box_of(elastic_mesh_[e], Mat34::Identity()).size().minCoeff();
+    warn_of_open_surfaces(world);
+}
+
+void ContactFinder::warn_of_open_surfaces(const World& world) {
+    const auto warn = [&](const std::string& name) {
+        warnings_.push_back(
+            fmt::format("body '{}' takes no part in contact: its mesh encloses no volume; give it a "
+                        "closed mesh, or use --method affine",
+                        name));
+    };
+    for (int i = 0; i < world.bodies.size(); ++i)
+        if (world.bodies.collides[i] && !shapes_[world.bodies.shape[i]]->usable) warn(world.bodies.name[i]);
+    elastic_usable_.assign(world.elastic.size(), 1);
+    for (std::size_t e = 0; e < world.elastic.size(); ++e) {
+        if (geometry::is_closed_cycle(elastic_mesh_[e])) continue;
+        elastic_usable_[e] = 0;
+        warn(world.elastic[e].name);
+    }
+}
+
+// Pixels are halved for thin bodies; cells keep their size.
+Grid ContactFinder::grid_of(int a, int b) const {
+    Grid grid = settings_.grid;
+    const double thinnest = std::min(thickness_[a], thickness_[b]);
+    for (int k = 0; k < settings_.refine && thinnest < 4 * grid.pixel; ++k) {
+        grid.pixel *= 0.5;
+        grid.cell_pixels *= 2;
+    }
+    return grid;
 }
 
 // A plane becomes a slab under it; every other open surface has no inside.
@@ -93,20 +127,29 @@ void ContactFinder::place(const World& world, const Motion& motion) {
         pose_elastic(world.elastic[e], motion.vertices[e], mesh);
         Solid& solid = solids_[bodies + e];
         solid.surface = &elastic_tree_[e];
+        solid.blocks = &elastic_blocks_[e];
         solid.gradient_per_vertex = true;
         solid.box = box_of(mesh, solid.q);
         boxes_[bodies + e] = solid.box;
     });
 }
 
-// Deformed surfaces need a new tree, but only where something may touch them.
+// Deformed surfaces need new boxes of their blocks, but only where something may touch them.
 void ContactFinder::prepare_touching(const World& world) {
     std::vector<char> needed(world.elastic.size(), 0);
     for (const auto& [a, b] : pairs_)
         for (int body : {a, b})
             if (body >= world.bodies.size()) needed[body - world.bodies.size()] = 1;
     parallel_for(needed.size(), 1, [&](std::size_t e) {
-        if (needed[e]) elastic_tree_[e] = geometry::SurfaceTree(elastic_mesh_[e], elastic_edges_[e]);
+        if (!needed[e]) return;
+        const geometry::SurfaceTree& surface = elastic_tree_[e];
+        std::vector<Box3> boxes(surface.blocks());
+        for (int b = 0; b < surface.blocks(); ++b)
+            for (int v : surface.block(b).vertices) boxes[b].add(elastic_mesh_[e].vertices[v]);
+        if (elastic_blocks_[e].empty())
+            elastic_blocks_[e].build(boxes);
+        else
+            elastic_blocks_[e].refit(boxes);
     });
 }
 
@@ -114,10 +157,15 @@ void ContactFinder::find(const World& world, const Motion& motion, std::vector<V
     contacts.clear();
     place(world, motion);
     broad_phase_.find_pairs(boxes_, pairs_, moves_);
-    std::erase_if(pairs_, [&](const geometry::ItemPair& pair) { return !world.may_collide(pair.a, pair.b); });
+    const auto usable = [&](int body) {
+        return body < world.bodies.size() || elastic_usable_[body - world.bodies.size()];
+    };
+    std::erase_if(pairs_, [&](const geometry::ItemPair& pair) {
+        return !world.may_collide(pair.a, pair.b) || !usable(pair.a) || !usable(pair.b);
+    });
     if (settings_.self_contact)
         for (int e = 0; e < static_cast<int>(world.elastic.size()); ++e)
-            pairs_.push_back({world.bodies.size() + e, world.bodies.size() + e});
+            if (elastic_usable_[e]) pairs_.push_back({world.bodies.size() + e, world.bodies.size() + e});
     prepare_touching(world);
     std::vector<std::vector<CellVolume>> cells(pairs_.size());
     std::vector<IntersectionStats> stats(pairs_.size());
@@ -125,13 +173,15 @@ void ContactFinder::find(const World& world, const Motion& motion, std::vector<V
         static thread_local IntersectionScratch scratch;
         const auto [a, b] = pairs_[i];
         if (a == b)
-            intersect_self(solids_[a], settings_.grid, scratch, cells[i], stats[i]);
+            intersect_self(solids_[a], grid_of(a, a), scratch, cells[i], stats[i]);
         else
-            intersect(solids_[a], solids_[b], settings_.grid, scratch, cells[i], stats[i]);
+            intersect(solids_[a], solids_[b], grid_of(a, b), scratch, cells[i], stats[i]);
     });
     stats_ = {};
+    leaking_.clear();
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
         stats_.add(stats[i]);
+        if (stats[i].parity_errors > 0) leaking_.insert(leaking_.end(), {pairs_[i].a, pairs_[i].b});
         add_contacts(world, pairs_[i].a, pairs_[i].b, cells[i], contacts);
     }
 }
@@ -188,6 +238,7 @@ void join_slivers(const Grid& grid, std::vector<CellVolume>& cells) {
         }
         if (best < 0) continue;
         cells[best].axis_volume += cells[i].axis_volume;
+        cells[best].longest = cells[best].longest.cwiseMax(cells[i].longest);
         for (int s = 0; s < 2; ++s) {
             cells[best].surface_area[s] += cells[i].surface_area[s];
             add_side_gradient(cells[i].side[s], cells[best].side[s]);
@@ -222,9 +273,10 @@ void push_apart(const Vec3& from, const Vec3& to, CellVolume& cell, VolumeContac
 
 void ContactFinder::add_contacts(const World& world, int a, int b, std::vector<CellVolume>& cells,
                                  std::vector<VolumeContact>& contacts) const {
-    const double pixel_area = settings_.grid.pixel * settings_.grid.pixel;
-    join_slivers(settings_.grid, cells);
-    const double lean = settings_.grid.cell_pixels > 0 ? 2.0 / settings_.grid.cell_pixels : 0.0;
+    const Grid grid = grid_of(a, b);
+    const double pixel_area = grid.pixel * grid.pixel;
+    join_slivers(grid, cells);
+    const double lean = grid.cell_pixels > 0 ? 2.0 / grid.cell_pixels : 0.0;
     Vec3 repulsion = Vec3::Zero(), facing = Vec3::Zero();
     double volume = 0;
     for (const CellVolume& cell : cells) {
@@ -245,84 +297,9 @@ void ContactFinder::add_contacts(const World& world, int a, int b, std::vector<C
         contact.tangent[0] = contact.normal.cross(seed).normalized();
         contact.tangent[1] = contact.normal.cross(contact.tangent[0]);
         contact.friction = world.pair_friction(a, b);
+        contact.pixel = grid.pixel;
         contact.cell = std::move(cell);
         contacts.push_back(std::move(contact));
-    }
-}
-
-// Entries of one body in a row. Velocities along the direction are weighed by the areas of Eq. 20; with the normal
-// this is minus the volume's gradient. Both bodies of a normal row push at one point, so that their torques balance.
-void ContactRows::add_side(const VolumeContact& contact, int side, const Vec3& direction, bool at_center) {
-    const int body = side == 0 ? contact.a : contact.b, bodies = world_.bodies.size();
-    const SideGradient& gradient = contact.cell.side[side];
-    const double scale = 1 / contact.area;
-    if (body < bodies) {
-        const Vec3& origin = motion_.rigid[body].position;
-        const double area = gradient.area.dot(contact.normal);
-        const Vec3 moment = at_center ? Vec3(area * contact.center) : Vec3(gradient.moment * contact.normal);
-        Vec6 row;
-        row << scale * area * direction, scale * (moment - area * origin).cross(direction);
-        const Vec6 response = motion_.rigid_response(world_, body, row);
-        for (int k = 0; k < 6; ++k) {
-            columns_.push_back(motion_.rigid_offset(body) + k);
-            j_.push_back(row[k]);
-            if (world_.bodies.dynamic(body)) {
-                b_columns_.push_back(motion_.rigid_offset(body) + k);
-                b_.push_back(response[k]);
-            }
-        }
-        return;
-    }
-    const int elastic = body - bodies, offset = motion_.elastic_offset(elastic);
-    const ElasticBody& solid = world_.elastic[elastic];
-    std::vector<double> row(3 * motion_.vertices[elastic].size(), 0.0), response(row.size());
-    const auto add = [&](int vertex, const Vec3& g, double weight) {
-        Eigen::Map<Vec3>(row.data() + 3 * vertex) += scale * weight * g.dot(contact.normal) * direction;
-    };
-    for (const auto& [vertex, g] : gradient.vertex) {
-        if (!has_embedded(solid)) {
-            add(vertex, g, 1.0);
-        } else {
-            const Tet& tet = solid.tets[solid.embedded_tet[vertex]];
-            for (int k = 0; k < 4; ++k) add(tet[k], g, solid.embedded_weight[vertex][k]);
-        }
-    }
-    motion_.elastic_response(elastic, row, response);
-    for (std::size_t k = 0; k < row.size(); ++k) {
-        if (row[k] != 0) {
-            columns_.push_back(offset + static_cast<int>(k));
-            j_.push_back(row[k]);
-        }
-        b_columns_.push_back(offset + static_cast<int>(k));
-        b_.push_back(response[k]);
-    }
-}
-
-void ContactRows::add_row(const VolumeContact& contact, const Vec3& direction, bool at_center) {
-    columns_.clear(), b_columns_.clear(), j_.clear(), b_.clear();
-    add_side(contact, 0, direction, at_center);
-    add_side(contact, 1, direction, at_center);
-    problem_.fill_row(static_cast<int>(problem_.j_start.size()) - 1, columns_, j_, b_columns_, b_);
-}
-
-void ContactRows::velocity_problem(const std::vector<VolumeContact>& contacts, bool at_center) {
-    problem_.clear();
-    for (const VolumeContact& contact : contacts) {
-        const int normal = problem_.add_row(0.0, 0.0, 0.0, 1e300);
-        add_row(contact, -contact.normal, true);
-        if (contact.friction <= 0) continue;
-        for (const Vec3& tangent : contact.tangent) {
-            problem_.add_friction_row(0.0, 0.0, normal, contact.friction);
-            add_row(contact, tangent, at_center);
-        }
-    }
-}
-
-void ContactRows::position_problem(const std::vector<VolumeContact>& contacts, double allowed_depth) {
-    problem_.clear();
-    for (const VolumeContact& contact : contacts) {
-        problem_.add_row(contact.depth() - allowed_depth, 0.0, 0.0, 1e300);
-        add_row(contact, -contact.normal, true);
     }
 }
 

@@ -1,14 +1,14 @@
-// From bodies to volume contacts: pairs, their intersection volumes by cells, contact frames (section 4.2), and the rows
-// of the complementarity problems.
+// From bodies to volume contacts: pairs, their intersection volumes by cells, and contact frames (section 4.2).
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "geometry/broad_phase.hpp"
 #include "methods/volume/intersection.hpp"
 #include "methods/volume/motion.hpp"
-#include "solve/pgs.hpp"
 #include "tenon/world.hpp"
 
 namespace tenon::volume {
@@ -22,11 +22,13 @@ struct VolumeContact {
     Vec3 center = Vec3::Zero();
     double area = 0.0;  // projected on the normal
     double friction = 0.0;
-    double depth() const { return cell.volume() / area; }  // mean
+    double pixel = 0.0;                                                            // m, of its images
+    double depth() const { return std::min(cell.volume() / area, cell.reach()); }  // mean
 };
 
 struct ContactSettings {
     Grid grid;
+    int refine = 0;            // most halvings of the pixel, for pairs with a body under four pixels thin
     bool self_contact = true;  // of elastic bodies
     double inflate = 0.0;      // m: surfaces are moved outward by this much
 };
@@ -42,6 +44,10 @@ class ContactFinder {
     const std::vector<std::string>& warnings() const {
         return warnings_;
     }  // bodies that cannot take part, and why
+    // Bodies with rays that leave them without having entered, in the last find().
+    const std::vector<int>& leaking() const { return leaking_; }
+    double thickness(int body) const { return thickness_[body]; }  // smallest side of its box at rest
+    Grid grid_of(int a, int b) const;                              // of a pair's images
     const Grid& grid() const { return settings_.grid; }
 
   private:
@@ -53,6 +59,7 @@ class ContactFinder {
     };
 
     void prepare_shapes(const World& world);
+    void warn_of_open_surfaces(const World& world);
     void place(const World& world, const Motion& motion);
     void prepare_touching(const World& world);
     void add_contacts(const World& world, int a, int b, std::vector<CellVolume>& cells,
@@ -62,36 +69,18 @@ class ContactFinder {
     std::vector<std::unique_ptr<ShapeSurface>> shapes_;
     std::vector<Mesh> elastic_mesh_;
     std::vector<std::vector<Edge>> elastic_edges_;
-    std::vector<geometry::SurfaceTree> elastic_tree_;
+    std::vector<geometry::SurfaceTree> elastic_tree_;  // their division into blocks stays
+    std::vector<geometry::Bvh> elastic_blocks_;        // boxes of the blocks as they are now
+    std::vector<char> elastic_usable_;
     std::vector<Solid> solids_;
     std::vector<Box3> boxes_;
     std::vector<char> moves_;
     geometry::BroadPhase broad_phase_;
     std::vector<geometry::ItemPair> pairs_;
+    std::vector<double> thickness_;
+    std::vector<int> leaking_;
     IntersectionStats stats_;
     std::vector<std::string> warnings_;
-};
-
-// Rows of contacts for the velocity problem (one normal and two friction rows each, Eqs. 16, 17, 21) or, without
-// friction, for the position problem (Eqs. 18, 19) with the allowed mean depth left in place. Rows are divided by the
-// contact's area, so that unknowns are impulses and residuals velocities (or lengths).
-class ContactRows {
-  public:
-    ContactRows(const World& world, const Motion& motion) : world_(world), motion_(motion) {}
-
-    void velocity_problem(const std::vector<VolumeContact>& contacts, bool at_center);
-    void position_problem(const std::vector<VolumeContact>& contacts, double allowed_depth);
-    const solve::PgsProblem& problem() const { return problem_; }
-
-  private:
-    void add_row(const VolumeContact& contact, const Vec3& direction, bool at_center);
-    void add_side(const VolumeContact& contact, int side, const Vec3& direction, bool at_center);
-
-    const World& world_;
-    const Motion& motion_;
-    solve::PgsProblem problem_;
-    std::vector<int> columns_, b_columns_;
-    std::vector<double> j_, b_;
 };
 
 }  // namespace tenon::volume

@@ -25,8 +25,29 @@ Box3 pixel_region(const Box3& a, const Box3& b, double pixel) {
     return region;
 }
 
+// Of a surface that deforms: its vertices are where they are, only the tree over its blocks is renewed.
+void gather_deformed(const Solid& solid, int surface, const Box3& region,
+                     std::vector<geometry::LdiTriangle>& out) {
+    const geometry::SurfaceTree& tree = *solid.surface;
+    solid.blocks->visit_overlaps(region, [&](int block) {
+        for (const auto& t : tree.block(block).triangles) {
+            geometry::LdiTriangle triangle;
+            Box3 box;
+            for (int k = 0; k < 3; ++k) {
+                triangle.corner[k] = tree.vertices()[tree.triangles()[t.id][k]];
+                box.add(triangle.corner[k]);
+            }
+            if (!box.overlaps(region)) continue;
+            triangle.surface = surface;
+            triangle.id = t.id;
+            out.push_back(triangle);
+        }
+    });
+}
+
 void gather(const Solid& solid, int surface, const Box3& region, std::vector<geometry::LdiTriangle>& out) {
     const geometry::SurfaceTree& tree = *solid.surface;
+    if (solid.blocks) return gather_deformed(solid, surface, region, out);
     geometry::Posed posed;
     posed.surface = &tree;
     posed.q0 = solid.q;
@@ -58,7 +79,7 @@ bool starts_inside(const Solid& solid, int axis, const Vec3& start) {
     const Vec3 direction = -inverse.col(axis);
     bool inside = false;
     LdiCrossing crossing;
-    tree.tree().visit_ray(local, direction, 1e300, [&](int block) {
+    (solid.blocks ? *solid.blocks : tree.tree()).visit_ray(local, direction, 1e300, [&](int block) {
         for (const auto& t : tree.block(block).triangles) {
             std::array<Vec3, 3> corner;
             for (int k = 0; k < 3; ++k)
@@ -135,6 +156,7 @@ class Accumulator {
                   const Vec3& high, double length, double share) {
         const double pixel_area = grid_.pixel * grid_.pixel;
         sums.volume.axis_volume[axis] += pixel_area * length;
+        sums.volume.longest[axis] = std::max(sums.volume.longest[axis], upper.depth - lower.depth);
         add_gradient(sums, axis, upper, high, pixel_area * share);
         add_gradient(sums, axis, lower, low, -pixel_area * share);
     }
@@ -160,28 +182,38 @@ class Accumulator {
     std::map<std::array<int, 3>, Sums> cells_;
 };
 
+// How many times a ray is inside each solid where it starts: often enough that it never leaves what it is not in. The
+// order of crossings at one depth does not matter then (the two faces of a cut that has not opened).
+std::array<int, 2> starting_depths(const geometry::LayeredDepthImage& image, int ray,
+                                   const std::array<const Solid*, 2>& solids, const Box3& region) {
+    std::array<int, 2> sum{0, 0}, least{0, 0};
+    std::array<bool, 2> met{false, false};
+    for (const LdiCrossing& crossing : image.ray(ray)) {
+        const int s = crossing.surface;
+        met[s] = true;
+        sum[s] += crossing.exit ? -1 : 1;
+        least[s] = std::min(least[s], sum[s]);
+    }
+    std::array<int, 2> depth{-least[0], -least[1]};
+    for (int s = 0; s < 2; ++s)
+        if (!met[s] && starts_inside(*solids[s], image.axis(), image.point(ray, region.lo[image.axis()])))
+            depth[s] = 1;
+    return depth;
+}
+
 // Walks along one ray and hands on every interval that lies in both solids.
 void sweep_ray(const geometry::LayeredDepthImage& image, int ray, const std::array<const Solid*, 2>& solids,
                const Box3& region, Accumulator& sums, IntersectionStats& stats) {
     const auto crossings = image.ray(ray);
     if (crossings.empty()) return;
-    std::array<int, 2> depth{0, 0};  // how many times the ray is inside each solid
-    for (int s = 0; s < 2; ++s) {
-        const auto first = std::find_if(crossings.begin(), crossings.end(),
-                                        [s](const LdiCrossing& c) { return c.surface == s; });
-        if (first != crossings.end())
-            depth[s] = first->exit ? 1 : 0;
-        else
-            depth[s] =
-                starts_inside(*solids[s], image.axis(), image.point(ray, region.lo[image.axis()])) ? 1 : 0;
-    }
+    std::array<int, 2> depth = starting_depths(image, ray, solids, region);
     const LdiCrossing* lower = nullptr;
-    bool odd = false;
+    bool odd = depth[0] > 1 || depth[1] > 1;
     for (const LdiCrossing& crossing : crossings) {
         const bool was = depth[0] > 0 && depth[1] > 0;
         depth[crossing.surface] += crossing.exit ? -1 : 1;
-        if (depth[crossing.surface] < 0 || depth[crossing.surface] > 1) odd = true;
-        depth[crossing.surface] = std::max(depth[crossing.surface], 0);
+        // a deformable surface may overlap itself
+        if (depth[crossing.surface] > 1 && !solids[crossing.surface]->gradient_per_vertex) odd = true;
         const bool is = depth[0] > 0 && depth[1] > 0;
         if (!was && is) lower = &crossing;
         if (was && !is && lower) {
@@ -227,6 +259,13 @@ void intersect_self(const Solid& solid, const Grid& grid, IntersectionScratch& s
     sums.finish(cells);
 }
 
+double CellVolume::reach() const {
+    double shortest = 1e300;
+    for (int axis = 0; axis < 3; ++axis)
+        if (axis_volume[axis] >= 0.5 * volume()) shortest = std::min(shortest, longest[axis]);
+    return shortest;
+}
+
 bool inside(const Solid& solid, const Vec3& point) {
     return starts_inside(solid, 2, point);
 }
@@ -248,6 +287,7 @@ void intersect(const Solid& a, const Solid& b, const Grid& grid, IntersectionScr
         stats.rays += scratch.image.rays();
         for (int ray = 0; ray < scratch.image.rays(); ++ray) {
             stats.crossings += static_cast<long>(scratch.image.ray(ray).size());
+            stats.layers = std::max(stats.layers, static_cast<int>(scratch.image.ray(ray).size()));
             sweep_ray(scratch.image, ray, solids, region, sums, stats);
         }
     }

@@ -2,6 +2,7 @@
 // whole or divided into the cells of a grid (section 5).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace tenon::volume {
 // One solid: a shape's surface in a pose (rigid bodies), or a surface in the world frame with q the identity.
 struct Solid {
     const geometry::SurfaceTree* surface = nullptr;
+    const geometry::Bvh* blocks =
+        nullptr;  // over the surface's blocks as they are now; null: the surface's own
     Mat34 q = Mat34::Identity();
     bool gradient_per_vertex = false;  // deformable: the gradient is wanted for each vertex
     Box3 box;                          // of its vertices in the world
@@ -39,7 +42,9 @@ struct SideGradient {
 struct CellVolume {
     std::array<int, 3> cell{};
     Vec3 axis_volume = Vec3::Zero();  // as seen along each axis
+    Vec3 longest = Vec3::Zero();      // longest overlap of a ray along each axis
     double volume() const { return axis_volume.sum() / 3; }
+    double reach() const;  // the shortest of these, over the axes that see the overlap: no contact is deeper
     std::array<SideGradient, 2> side;
     std::array<Vec3, 2> surface_area{Vec3::Zero(),
                                      Vec3::Zero()};  // of each side's surface, as vectors pointing outward
@@ -53,7 +58,9 @@ struct Grid {
 struct IntersectionStats {
     long triangles = 0, rays = 0, crossings = 0;
     long parity_errors = 0;  // rays on which a surface is left without being entered, or the reverse
+    int layers = 0;          // most crossings of a ray
     void add(const IntersectionStats& other) {
+        layers = std::max(layers, other.layers);
         triangles += other.triangles, rays += other.rays, crossings += other.crossings;
         parity_errors += other.parity_errors;
     }

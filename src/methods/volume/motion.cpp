@@ -1,7 +1,10 @@
 #include "methods/volume/motion.hpp"
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
+#include "math/parallel.hpp"
 #include "tenon/error.hpp"
 #include "world/keyframes.hpp"
 
@@ -20,14 +23,62 @@ Vec3 pin_target(const World& world, const ElasticBody& body, const ElasticBody::
 
 }  // namespace
 
-ElasticSystem::ElasticSystem(const ElasticBody& body, const std::vector<MaterialSpec>& materials)
-    : elements_(make_elements(body, materials)) {
-    std::vector<int> node(body.rest.size());
-    std::iota(node.begin(), node.end(), 0);
-    assembly_ = make_assembly(elements_, node, static_cast<int>(node.size()));
+ElasticSystem::ElasticSystem(const ElasticBody& body, const std::vector<MaterialSpec>& materials,
+                             std::vector<Bond> bonds)
+    : elements_(make_elements(body, materials)), bonds_(std::move(bonds)), node_(body.rest.size()) {
     const MaterialSpec& material = materials[body.tet_material.front()];
     rayleigh_mass_ = material.rayleigh_mass;
     rayleigh_stiffness_ = material.rayleigh_stiffness;
+    join(0.0);
+}
+
+// Vertices on the two sides of a cut are one unknown until the cut reaches them.
+void ElasticSystem::join(double time) {
+    int held = 0;
+    for (const Bond& bond : bonds_) held += bond.until > time + 1e-12;
+    if (held == bonds_held_) return;  // bonds only ever break
+    bonds_held_ = held;
+    std::vector<int> lowest(node_.size());
+    std::iota(lowest.begin(), lowest.end(), 0);
+    const auto find = [&](int v) {
+        while (lowest[v] != v) v = lowest[v] = lowest[lowest[v]];
+        return v;
+    };
+    for (const Bond& bond : bonds_) {
+        if (!(bond.until > time + 1e-12)) continue;
+        const int a = find(bond.a), b = find(bond.b);
+        lowest[std::max(a, b)] = std::min(a, b);
+    }
+    node_.assign(lowest.size(), -1);
+    vertex_of_.clear();
+    for (int v = 0; v < static_cast<int>(lowest.size()); ++v) {
+        if (find(v) == v) {
+            node_[v] = static_cast<int>(vertex_of_.size());
+            vertex_of_.push_back(v);
+        } else {
+            node_[v] = node_[find(v)];
+        }
+    }
+    assembly_ = make_assembly(elements_, node_, static_cast<int>(vertex_of_.size()));
+}
+
+void ElasticSystem::apply_inverse(const std::vector<double>& x, std::vector<double>& y) const {
+    if (vertex_of_.size() == node_.size()) {
+        cholesky_.solve(x.data(), y.data());
+        return;
+    }
+    std::vector<double> right(3 * vertex_of_.size(), 0.0), out(right.size());
+    for (std::size_t v = 0; v < node_.size(); ++v)
+        for (int k = 0; k < 3; ++k) right[3 * node_[v] + k] += x[3 * v + k];
+    cholesky_.solve(right.data(), out.data());
+    for (std::size_t v = 0; v < node_.size(); ++v)
+        for (int k = 0; k < 3; ++k) y[3 * v + k] = out[3 * node_[v] + k];
+}
+
+void ElasticSystem::inverse_on(const std::vector<int>& vertices, std::vector<double>& inverse) const {
+    std::vector<int> nodes;
+    for (int v : vertices) nodes.push_back(node_[v]);
+    cholesky_.inverse_on(nodes, inverse);
 }
 
 void ElasticSystem::pin(const World& world, const ElasticBody& body, double dt,
@@ -39,34 +90,39 @@ void ElasticSystem::pin(const World& world, const ElasticBody& body, double dt,
 // A dv = b with A = (1 + h alpha) M + S, b = h f - h alpha M v - S v, S = (h^2 + h beta) K.   (Eq. 2)
 void ElasticSystem::predict(const World& world, const ElasticBody& body, double dt,
                             std::vector<Vec3>& velocity) {
-    const int count = static_cast<int>(body.x.size());
+    join(world.time);
     pin(world, body, dt, velocity);
+    const std::size_t nodes = vertex_of_.size();
     stiffness_.resize(assembly_.pattern, 3);
     add_stiffness(elements_, assembly_, body.x, dt * dt + dt * rayleigh_stiffness_, true, stiffness_);
-    std::vector<Vec3> force(count, Vec3::Zero());
+    std::vector<Vec3> force(body.x.size(), Vec3::Zero());
     add_elastic_forces(elements_, body.x, force);
-    std::vector<double> v(3 * count), b(3 * count), change(3 * count);
-    for (int i = 0; i < count; ++i) Eigen::Map<Vec3>(v.data() + 3 * i) = velocity[i];
+    std::vector<double> v(3 * nodes), b(3 * nodes), change(3 * nodes);
+    for (std::size_t i = 0; i < nodes; ++i) Eigen::Map<Vec3>(v.data() + 3 * i) = velocity[vertex_of_[i]];
     stiffness_.multiply(v.data(), b.data());
+    for (double& entry : b) entry = -entry;
     matrix_ = stiffness_;
-    for (int i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < body.x.size(); ++i) {
         const double mass = body.vertex_mass[i];
-        Eigen::Map<Vec3> right(b.data() + 3 * i);
-        right = dt * (force[i] + mass * world.gravity - rayleigh_mass_ * mass * velocity[i]) - right;
-        for (int k = 0; k < 3; ++k) matrix_.diagonal_block(i)[4 * k] += mass * (1 + dt * rayleigh_mass_);
+        Eigen::Map<Vec3>(b.data() + 3 * node_[i]) +=
+            dt * (force[i] + mass * world.gravity - rayleigh_mass_ * mass * velocity[i]);
+        for (int k = 0; k < 3; ++k)
+            matrix_.diagonal_block(node_[i])[4 * k] += mass * (1 + dt * rayleigh_mass_);
     }
     for (const ElasticBody::Pin& pin : body.pins) {
-        Eigen::Map<Vec3>(b.data() + 3 * pin.vertex).setZero();
+        const int node = node_[pin.vertex];
+        Eigen::Map<Vec3>(b.data() + 3 * node).setZero();
         for (int k = 0; k < 3; ++k)
-            matrix_.diagonal_block(pin.vertex)[4 * k] += kPinnedMass * body.vertex_mass[pin.vertex];
+            matrix_.diagonal_block(node)[4 * k] += kPinnedMass * body.vertex_mass[pin.vertex];
     }
     if (!cholesky_.factor(matrix_))
         throw StepFailure("the elastic body '" + body.name + "' has no solvable step");
     cholesky_.solve(b.data(), change.data());
-    for (int i = 0; i < count; ++i) velocity[i] += Eigen::Map<const Vec3>(change.data() + 3 * i);
+    for (std::size_t i = 0; i < velocity.size(); ++i)
+        velocity[i] += Eigen::Map<const Vec3>(change.data() + 3 * node_[i]);
 }
 
-Motion::Motion(const World& world) {
+Motion::Motion(const World& world, const std::optional<CutSpec>& cut) {
     const int bodies = world.bodies.size();
     rigid.resize(bodies);
     for (int i = 0; i < bodies; ++i) rigid[i] = world::rigid_state(world.bodies, i);
@@ -75,7 +131,9 @@ Motion::Motion(const World& world) {
         elastic_offset_.push_back(offset);
         offset += 3 * static_cast<int>(body.x.size());
         vertices.push_back(body.x);
-        systems_.push_back(std::make_unique<ElasticSystem>(body, world.materials));
+        const bool is_cut = cut && cut->body == body.name;
+        systems_.push_back(std::make_unique<ElasticSystem>(
+            body, world.materials, is_cut ? bonds_of(body, *cut) : std::vector<Bond>{}));
     }
     velocity.assign(offset, 0.0);
 }
@@ -103,13 +161,13 @@ void Motion::predict(const World& world, double dt) {
             v.setZero();
         }
     }
-    for (std::size_t e = 0; e < world.elastic.size(); ++e) {
+    parallel_for(world.elastic.size(), 1, [&](std::size_t e) {
         std::vector<Vec3> v = world.elastic[e].v;
         vertices[e] = world.elastic[e].x;
         systems_[e]->predict(world, world.elastic[e], dt, v);
         for (std::size_t k = 0; k < v.size(); ++k)
             Eigen::Map<Vec3>(velocity.data() + elastic_offset_[e] + 3 * k) = v[k];
-    }
+    });
 }
 
 Vec6 Motion::rigid_response(const World& world, int body, const Vec6& impulse) const {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "solve/block_cholesky.hpp"
 #include "tenon/world.hpp"
+#include "world/elastic_cut.hpp"
 #include "world/elastic_elements.hpp"
 #include "world/rigid_state.hpp"
 
@@ -15,21 +17,27 @@ namespace tenon::volume {
 // The linearised backward Euler matrix of one elastic body, factored.
 class ElasticSystem {
   public:
-    ElasticSystem(const ElasticBody& body, const std::vector<MaterialSpec>& materials);
+    ElasticSystem(const ElasticBody& body, const std::vector<MaterialSpec>& materials,
+                  std::vector<Bond> bonds);
 
     // Assembles and factors A at x; returns the velocities after one unconstrained step.
     void predict(const World& world, const ElasticBody& body, double dt, std::vector<Vec3>& velocity);
-    // y = A^-1 x
-    void apply_inverse(const std::vector<double>& x, std::vector<double>& y) const {
-        cholesky_.solve(x.data(), y.data());
-    }
+    // y = A^-1 x, by vertices: bonded ones share what acts on them and move alike.
+    void apply_inverse(const std::vector<double>& x, std::vector<double>& y) const;
+    // A^-1 between some vertices, of which no two are bonded.
+    void inverse_on(const std::vector<int>& vertices, std::vector<double>& inverse) const;
     double energy(const std::vector<Vec3>& x) const { return elastic_energy(elements_, x); }
+    int representative(int vertex) const { return vertex_of_[node_[vertex]]; }
 
   private:
+    void join(double time);
     void pin(const World& world, const ElasticBody& body, double dt, std::vector<Vec3>& velocity) const;
 
     ElasticElements elements_;
     ElasticAssembly assembly_;
+    std::vector<Bond> bonds_;            // between the two sides of a cut
+    std::vector<int> node_, vertex_of_;  // unknown of each vertex; the lowest vertex of each unknown
+    int bonds_held_ = -1;                // for which the assembly was made
     double rayleigh_mass_ = 0, rayleigh_stiffness_ = 0;
     solve::BlockMatrix stiffness_, matrix_;
     solve::BlockCholesky cholesky_;
@@ -38,7 +46,7 @@ class ElasticSystem {
 // All bodies of a world as they move through a step.
 class Motion {
   public:
-    explicit Motion(const World& world);
+    explicit Motion(const World& world, const std::optional<CutSpec>& cut = std::nullopt);
 
     // Velocities after gravity, forces and elasticity, without contact.
     void predict(const World& world, double dt);
@@ -58,6 +66,11 @@ class Motion {
                           std::vector<double>& change) const {
         systems_[elastic]->apply_inverse(impulse, change);
     }
+    void elastic_inverse(int elastic, const std::vector<int>& among, std::vector<double>& inverse) const {
+        systems_[elastic]->inverse_on(among, inverse);
+    }
+    // The vertex that stands for this one and those bonded to it.
+    int representative(int elastic, int vertex) const { return systems_[elastic]->representative(vertex); }
     double elastic_energy() const;
 
     std::vector<world::RigidState> rigid;

@@ -4,12 +4,15 @@
 #include <cmath>
 
 #include "geometry/initial_check.hpp"
+#include "methods/volume/contact_problem.hpp"
 #include "methods/volume/contacts.hpp"
 #include "methods/volume/volume_method.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::volume {
 namespace {
+
+constexpr double kAllowedPixels = 0.5;
 
 double chosen_margin(const World& world, const UntangleOptions& options) {
     if (options.margin > 0) return options.margin;
@@ -19,29 +22,48 @@ double chosen_margin(const World& world, const UntangleOptions& options) {
 }
 
 // One correction of all positions by the position problem (Eqs. 18, 19); returns the deepest overlap before it.
-double correct(const World& world, ContactFinder& finder, Motion& motion, double allowed,
-               int& contacts_seen) {
+double correct(const World& world, ContactFinder& finder, Motion& motion, int& contacts_seen) {
     std::vector<VolumeContact> contacts;
     finder.find(world, motion, contacts);
+    const double allowed = kAllowedPixels * finder.grid().pixel;
     double depth = 0;
-    for (const VolumeContact& contact : contacts) depth = std::max(depth, contact.depth());
+    std::vector<double> deepest(world.bodies.size(), 0.0);
+    for (const VolumeContact& contact : contacts) {
+        depth = std::max(depth, contact.depth());
+        for (int body : {contact.a, contact.b}) deepest[body] = std::max(deepest[body], contact.depth());
+    }
     contacts_seen = static_cast<int>(contacts.size());
     if (depth <= allowed) return depth;
-    ContactRows rows(world, motion);
-    rows.position_problem(contacts, 0.5 * allowed);
-    solve::PgsSettings settings;
-    settings.max_sweeps = 100;
-    settings.tolerance = 0.02 * allowed;
-    std::vector<double> multiplier(rows.problem().rows(), 0.0), step(motion.unknowns(), 0.0);
-    solve::Pgs().solve(rows.problem(), settings, multiplier, step);
+    ContactProblem problem(world, motion);
+    problem.set_positions(contacts, 0.5 * kAllowedPixels, false);
+    problem.couple();
+    std::vector<double> multiplier(contacts.size(), 0.0), step;
+    problem.solve({200, 0.02 * allowed}, multiplier, step);
     // a linearised step is good for about the overlap's own depth
     for (int i = 0; i < world.bodies.size(); ++i) {
         Eigen::Map<Vec6> d(step.data() + motion.rigid_offset(i));
         const double reach = d.head<3>().norm() + d.tail<3>().norm() * world.shape_of(i).radius;
-        const double limit = std::max(2 * depth, 4 * allowed);
+        const double limit = std::max(deepest[i], 4 * allowed);
         if (reach > limit) d *= limit / reach;
     }
     motion.shift(world, step);
+    return depth;
+}
+
+// Corrections until nothing is deeper than allowed, or until they lead nowhere; returns the depth that is left.
+double separate(const World& world, ContactFinder& finder, Motion& motion, const UntangleOptions& options,
+                UntangleReport& report) {
+    constexpr int patience = 15;
+    double depth = 0, best = 1e300;
+    for (int round = 0, since = 0; round < options.rounds && since < patience; ++round, ++report.rounds) {
+        int contacts = 0;
+        depth = correct(world, finder, motion, contacts);
+        if (report.rounds == 0) report.overlap_depth = depth;
+        if (options.progress) options.progress(report.rounds, depth, contacts);
+        if (depth <= kAllowedPixels * finder.grid().pixel) break;
+        since = depth < 0.99 * best ? 0 : since + 1;
+        best = std::min(best, depth);
+    }
     return depth;
 }
 
@@ -81,21 +103,16 @@ UntangleReport untangle(Scene& scene, const UntangleOptions& options) {
     report.pixel = options.pixel > 0 ? options.pixel : choose_pixel(world);
     for (int refinement = 0; refinement <= options.refinements; ++refinement, report.pixel *= 0.5) {
         // surfaces may overlap by half a pixel's depth in the end: inflate by that much more
-        const double allowed = 0.5 * report.pixel;
-        ContactFinder finder(world, {{report.pixel, 8}, false, 0.5 * report.margin + allowed});
-        int contacts = 0;
-        for (int round = 0; round < options.rounds; ++round, ++report.rounds) {
-            const double depth = correct(world, finder, motion, allowed, contacts);
-            report.overlap_depth = std::max(report.overlap_depth, report.rounds == 0 ? depth : 0.0);
-            if (options.progress) options.progress(report.rounds, depth, contacts);
-            if (depth <= allowed) break;
-        }
+        const double allowed = kAllowedPixels * report.pixel;
+        ContactFinder finder(world, {{report.pixel, 8}, 0, false, 0.5 * report.margin + allowed});
+        const double left = separate(world, finder, motion, options, report);
         motion.store(posed);
         const geometry::InitialCheck check = geometry::check_initial_state(posed);
         report.remaining.clear();
         for (const geometry::InitialProblem& problem : check.problems)
             report.remaining.push_back(geometry::describe(posed, problem));
-        if (report.clean()) break;
+        // finer pixels help against what coarse ones miss, not against bodies that cannot give way
+        if (report.clean() || left > 4 * report.pixel) break;
     }
     write_back(world, motion, scene, report);
     return report;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "math/binary_io.hpp"
 #include "math/timer.hpp"
 
 namespace tenon::volume {
@@ -12,6 +14,14 @@ namespace {
 
 // Intersections shallower than this part of a pixel are left in place: contact needs an overlap to be seen.
 constexpr double kAllowedDepthPixels = 0.5;
+// Overlaps deeper than this are no drift of a contact that was kept, but a state to get out of.
+constexpr double kDeepPixels = 2.0;
+
+using Key = std::array<int, 5>;
+
+Key key_of(const VolumeContact& contact) {
+    return {contact.a, contact.b, contact.cell.cell[0], contact.cell.cell[1], contact.cell.cell[2]};
+}
 
 }  // namespace
 
@@ -31,8 +41,9 @@ double choose_pixel(const World& world) {
 
 VolumeMethod::VolumeMethod(const World& world, const Settings& settings)
     : settings_(settings),
-      motion_(world),
+      motion_(world, settings.cut),
       finder_(world, {{settings.pixel > 0 ? settings.pixel : choose_pixel(world), settings.cell_pixels},
+                      settings.refine,
                       settings.self_contact,
                       0.0}) {}
 
@@ -48,21 +59,15 @@ StepReport VolumeMethod::step(World& world, double dt) {
         const auto stage = timer.stage("collision_detection");
         finder_.find(world, motion_, contacts_);
     }
-    {
-        const auto stage = timer.stage("constraint_solver");
-        if (settings_.response == "penalty")
-            apply_penalties(world, dt);
-        else
-            solve_velocities(world, report);
-    }
+    if (settings_.response == "penalty")
+        apply_penalties(world, dt, timer);
+    else
+        solve_velocities(world, timer, report);
     {
         const auto stage = timer.stage("mechanical_motion");
         motion_.advance(world, dt);
     }
-    if (settings_.response != "penalty") {
-        const auto stage = timer.stage("stabilisation");
-        stabilise(world, report);
-    }
+    if (settings_.response != "penalty") stabilise(world, timer, report);
     warn(world, dt, report);
     motion_.store(world);
     report_contacts(world, dt, report);
@@ -70,73 +75,119 @@ StepReport VolumeMethod::step(World& world, double dt) {
     return report;
 }
 
-void VolumeMethod::solve_velocities(const World& world, StepReport& report) {
-    ContactRows rows(world, motion_);
-    rows.velocity_problem(contacts_, settings_.forces_at_center);
-    normal_row_.clear();
-    for (int row = 0; row < rows.problem().rows(); ++row)
-        if (rows.problem().normal_row[row] < 0) normal_row_.push_back(row);
-    solve::PgsSettings pgs;
-    pgs.max_sweeps = settings_.sweeps;
-    pgs.tolerance = settings_.tolerance;
-    pgs.symmetric = true;
-    impulse_.assign(rows.problem().rows(), 0.0);
-    const solve::PgsResult result = pgs_.solve(rows.problem(), pgs, impulse_, motion_.velocity);
+void VolumeMethod::solve_velocities(const World& world, StageTimer& timer, StepReport& report) {
+    ContactProblem problem(world, motion_);
+    {
+        const auto stage = timer.stage("contact_modelling");
+        problem.set_velocities(contacts_, settings_.forces_at_center);
+        problem.couple();
+        problem.guess(contacts_, impulse_);
+        recall_impulses();
+    }
+    const auto stage = timer.stage("constraint_solver");
+    const solve::BlockPgsResult result =
+        problem.solve({settings_.sweeps, settings_.tolerance}, impulse_, change_);
+    for (std::size_t k = 0; k < change_.size(); ++k) motion_.velocity[k] += change_[k];
+    remember_impulses();
     report.iterations = result.sweeps;
-    report.converged = result.converged || contacts_.empty();
+    report.converged = result.converged;
     report.figures.emplace_back("residual", result.residual);
 }
 
-// Eq. 15, the soft constraint that the paper improves on: a force against the gradient of k V^2 / 2, and viscous friction.
-void VolumeMethod::apply_penalties(const World& world, double dt) {
-    ContactRows rows(world, motion_);
-    rows.velocity_problem(contacts_, settings_.forces_at_center);
-    const solve::PgsProblem& problem = rows.problem();
-    impulse_.assign(problem.rows(), 0.0);
-    normal_row_.clear();
-    const std::vector<double> before = motion_.velocity;
-    int contact = -1;
-    for (int row = 0; row < problem.rows(); ++row) {
-        const bool normal = problem.normal_row[row] < 0;
-        if (normal) {
-            normal_row_.push_back(row);
-            ++contact;
-        }
-        const VolumeContact& c = contacts_[contact];
-        double speed = 0;
-        for (int e = problem.j_start[row]; e < problem.j_start[row + 1]; ++e)
-            speed += problem.j_value[e] * before[problem.j_index[e]];
-        impulse_[row] = normal ? dt * settings_.penalty * c.cell.volume() * c.area
-                               : -dt * settings_.viscous * c.area * c.area * speed;
-        for (int e = problem.b_start[row]; e < problem.b_start[row + 1]; ++e)
-            motion_.velocity[problem.b_index[e]] += problem.b_value[e] * impulse_[row];
-    }
+Vec3 VolumeMethod::impulse_of(std::size_t contact) const {
+    const VolumeContact& c = contacts_[contact];
+    // friction rows weigh side b's velocities by minus its area
+    return impulse_[3 * contact] * c.normal - impulse_[3 * contact + 1] * c.tangent[0] -
+           impulse_[3 * contact + 2] * c.tangent[1];
 }
 
-// Positions are corrected until no contact is deeper than allowed; velocities are not touched.
-void VolumeMethod::stabilise(const World& world, StepReport& report) {
-    const double allowed = kAllowedDepthPixels * finder_.grid().pixel;
+// Cells stay where they are in space: what pressed there a step ago is the best guess of what presses now. Where it is
+// not known for all contacts, the guess that came before is kept.
+void VolumeMethod::recall_impulses() {
+    std::vector<double> recalled(3 * contacts_.size(), 0.0);
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        const VolumeContact& contact = contacts_[i];
+        const Key key = key_of(contact);
+        const auto at = std::lower_bound(remembered_.begin(), remembered_.end(), key,
+                                         [](const Remembered& r, const Key& k) { return r.key < k; });
+        if (at == remembered_.end() || at->key != key) return;
+        const double normal = std::max(0.0, at->impulse.dot(contact.normal));
+        const double limit = contact.friction * normal;
+        recalled[3 * i] = normal;
+        for (int k = 0; k < 2; ++k)
+            recalled[3 * i + 1 + k] = std::clamp(-at->impulse.dot(contact.tangent[k]), -limit, limit);
+    }
+    impulse_ = std::move(recalled);
+}
+
+void VolumeMethod::remember_impulses() {
+    remembered_.clear();
+    for (std::size_t i = 0; i < contacts_.size(); ++i)
+        remembered_.push_back({key_of(contacts_[i]), impulse_of(i)});
+    std::sort(remembered_.begin(), remembered_.end(),
+              [](const Remembered& a, const Remembered& b) { return a.key < b.key; });
+}
+
+void VolumeMethod::save(std::ostream& out) const {
+    write_values(out, remembered_);
+}
+
+void VolumeMethod::load(std::istream& in) {
+    read_values(in, remembered_);
+}
+
+// Eq. 15, the soft constraint that the paper improves on: a force against the gradient of k V^2 / 2, and viscous friction.
+void VolumeMethod::apply_penalties(const World& world, double dt, StageTimer& timer) {
+    const auto stage = timer.stage("constraint_solver");
+    ContactProblem problem(world, motion_);
+    problem.set_velocities(contacts_, settings_.forces_at_center);
+    impulse_.assign(3 * contacts_.size(), 0.0);
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        const VolumeContact& contact = contacts_[i];
+        const Vec3 velocity = problem.relative_velocity(static_cast<int>(i));
+        impulse_[3 * i] = dt * settings_.penalty * contact.cell.volume() * contact.area;
+        for (int k = 1; k < 3; ++k)
+            impulse_[3 * i + k] = -dt * settings_.viscous * contact.area * contact.area * velocity[k];
+    }
+    problem.respond(impulse_, change_);
+    for (std::size_t k = 0; k < change_.size(); ++k) motion_.velocity[k] += change_[k];
+}
+
+// Positions are corrected until no contact is deeper than allowed; velocities are not touched. Elastic bodies get out of
+// deep overlaps as a whole, as long as that helps: it strains nothing, and strain would come back as velocity.
+void VolumeMethod::stabilise(const World& world, StageTimer& timer, StepReport& report) {
     int loops = 0;
-    double worst = 0;
-    std::vector<double> step, multiplier;
+    double worst = 0, depth = 0, before = 1e300;
+    bool whole = false;
+    std::vector<double> multiplier;
     for (;; ++loops) {
-        finder_.find(world, motion_, now_);
-        worst = 0;
-        for (const VolumeContact& contact : now_) worst = std::max(worst, contact.depth());
-        if (worst <= 1.02 * allowed || loops == settings_.stabilisation_loops) break;
-        ContactRows rows(world, motion_);
-        rows.position_problem(now_, allowed);
-        solve::PgsSettings pgs;
-        pgs.max_sweeps = settings_.sweeps;
-        pgs.tolerance = 0.01 * allowed;
-        multiplier.assign(rows.problem().rows(), 0.0);
-        step.assign(motion_.unknowns(), 0.0);
-        pgs_.solve(rows.problem(), pgs, multiplier, step);
-        motion_.shift(world, step);
+        {
+            const auto stage = timer.stage("collision_detection");
+            finder_.find(world, motion_, now_);
+        }
+        worst = depth = 0;
+        for (const VolumeContact& contact : now_) {
+            worst = std::max(worst, contact.depth() / contact.pixel);
+            depth = std::max(depth, contact.depth());
+        }
+        if (worst <= 1.02 * kAllowedDepthPixels || loops == settings_.stabilisation_loops) break;
+        whole = loops == 0 ? worst > kDeepPixels : whole && worst < 0.95 * before;
+        before = worst;
+        ContactProblem problem(world, motion_);
+        {
+            const auto stage = timer.stage("contact_modelling");
+            problem.set_positions(now_, kAllowedDepthPixels, whole);
+            problem.couple();
+        }
+        const auto stage = timer.stage("constraint_solver");
+        multiplier.assign(now_.size(), 0.0);
+        problem.solve({settings_.sweeps, 0.01 * kAllowedDepthPixels * finder_.grid().pixel}, multiplier,
+                      change_);
+        motion_.shift(world, change_);
     }
     report.figures.emplace_back("stabilisation_loops", loops);
-    report.figures.emplace_back("depth", worst);
-    report.min_distance = now_.empty() ? 1e300 : -worst;
+    report.figures.emplace_back("depth", depth);
+    report.min_distance = now_.empty() ? 1e300 : -depth;
 }
 
 void VolumeMethod::report_contacts(World& world, double dt, StepReport& report) const {
@@ -149,12 +200,7 @@ void VolumeMethod::report_contacts(World& world, double dt, StepReport& report) 
         made.point = contact.center;
         made.normal = contact.normal;
         made.distance = -contact.depth();
-        const int row = normal_row_[i];
-        made.force = impulse_[row] / dt * contact.normal;
-        if (contact.friction > 0)
-            // friction rows weigh side b's velocities by minus its area
-            made.force -=
-                (impulse_[row + 1] * contact.tangent[0] + impulse_[row + 2] * contact.tangent[1]) / dt;
+        made.force = impulse_of(i) / dt;
         world.contacts.push_back(made);
         volume += contact.cell.volume();
     }
@@ -162,32 +208,50 @@ void VolumeMethod::report_contacts(World& world, double dt, StepReport& report) 
     report.figures.emplace_back("volume", volume);
     report.figures.emplace_back("elastic_energy", motion_.elastic_energy());
     report.figures.emplace_back("ldi_rays", static_cast<double>(finder_.stats().rays));
+    report.figures.emplace_back("ldi_layers", finder_.stats().layers);
     report.figures.emplace_back("ldi_triangles", static_cast<double>(finder_.stats().triangles));
 }
 
-// What this method cannot see: solids thinner than two pixels, and motion past a solid within one step.
+// What this method cannot see well: solids of few pixels, motion past a solid within one step, open surfaces.
 void VolumeMethod::warn(const World& world, double dt, StepReport& report) const {
     report.warnings = finder_.warnings();
-    const double pixel = finder_.grid().pixel;
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        if (!world.bodies.collides[i] || !world.shape_of(i).closed) continue;
-        const double thinnest = world.shape_of(i).box.size().minCoeff();
-        if (thinnest < 2 * pixel)
+    const int bodies = world.bodies.size();
+    const auto name = [&](int i) {
+        return i < bodies ? world.bodies.name[i] : world.elastic[i - bodies].name;
+    };
+    for (int i = 0; i < bodies + static_cast<int>(world.elastic.size()); ++i) {
+        const double thickness = finder_.thickness(i), pixel = finder_.grid_of(i, i).pixel;
+        if ((i < bodies && !world.bodies.collides[i]) || thickness > 1e299) continue;
+        if (thickness < 2 * pixel)
             report.warnings.push_back(
                 fmt::format("body '{}' is {:.3g} m thin, under two pixels of {:.3g} m: contact may miss it; "
                             "set method.pixel to {:.2g} or less",
-                            world.bodies.name[i], thinnest, pixel, thinnest / 4));
-        const double speed = motion_.rigid[i].velocity.norm();
-        if (world.bodies.dynamic(i) && speed * dt > 0.5 * thinnest)
+                            name(i), thickness, pixel, thickness / 4));
+        else if (thickness < 4 * pixel)
+            report.warnings.push_back(fmt::format(
+                "pixels of {:.3g} m are coarse for body '{}', which is {:.3g} m thin: its contacts will "
+                "be rough; set method.pixel to {:.2g} or less",
+                pixel, name(i), thickness, thickness / 4));
+        double speed = 0;
+        if (i >= bodies)
+            for (std::size_t v = 0; v < motion_.vertices[i - bodies].size(); ++v)
+                speed = std::max(speed, Eigen::Map<const Vec3>(motion_.velocity.data() +
+                                                               motion_.elastic_offset(i - bodies) + 3 * v)
+                                            .norm());
+        else if (world.bodies.type[i] != BodyType::static_body)
+            speed = motion_.rigid[i].velocity.norm();
+        if (speed * dt > 0.5 * thickness)
             report.warnings.push_back(
                 fmt::format("body '{}' moves by more than half its thickness in a step and may tunnel; "
                             "set dt to {:.2g} or less",
-                            world.bodies.name[i], 0.25 * thinnest / speed));
+                            name(i), 0.25 * thickness / speed));
     }
-    if (finder_.stats().parity_errors > 0)
+    for (int i : finder_.leaking())
         report.warnings.push_back(
-            "some rays leave a surface they never entered: a mesh is open or intersects itself; run `tenon "
-            "check`");
+            fmt::format("some rays are inside body '{}' or one that it touches more than once: a mesh "
+                        "intersects itself; run "
+                        "`tenon check`, and mend it",
+                        name(i)));
 }
 
 Settings read_settings(const Params& params) {
@@ -201,14 +265,16 @@ Settings read_settings(const Params& params) {
     settings.stabilisation_loops = params.integer("stabilisation_loops");
     settings.sweeps = params.integer("sweeps");
     settings.tolerance = params.number("tolerance");
+    settings.refine = params.integer("refine");
     settings.self_contact = params.flag("self_contact");
+    settings.cut = read_cut(params);
     return settings;
 }
 
 namespace {
 
 std::vector<ParamInfo> parameters() {
-    return {
+    std::vector<ParamInfo> made = {
         {"pixel",
          0.0,
          "size of a pixel of the depth images; 0: a sixteenth of the thinnest moving body",
@@ -233,16 +299,25 @@ std::vector<ParamInfo> parameters() {
         {"viscous_friction", 0.0, "viscous friction of the penalty response", 0.0, 1e18, {}, "N s/m^5"},
         {"forces_at_center", false, "apply friction at the contact's centre instead of its surfaces"},
         {"stabilisation_loops", 8.0, "most corrections of positions in a step", 0.0, 1000.0},
-        {"sweeps", 200.0, "most Gauss-Seidel sweeps of a solve", 1.0, 100000.0},
-        {"tolerance", 1e-9, "residual at which sweeps end", 0.0, 1.0, {}, "m/s"},
+        {"sweeps", 1000.0, "most Gauss-Seidel sweeps of a solve", 1.0, 100000.0},
+        {"refine", 2.0, "halvings of the pixel, at most, for pairs with a body thinner than four pixels", 0.0,
+         8.0},
+        {"tolerance", 1e-6, "residual at which sweeps end", 0.0, 1.0, {}, "m/s"},
         {"self_contact", true, "let elastic bodies touch themselves"},
     };
+    for (const ParamInfo& info : cut_parameters()) made.push_back(info);
+    return made;
 }
 
 std::optional<Unsupported> supports(const Scene& scene) {
     if (!scene.joints.empty())
         return Unsupported{"joints[0]", "the volume method has no joints",
                            "use --method articulated or affine"};
+    const std::optional<CutSpec> cut = cut_of(scene);
+    const auto named = [&](const ElasticSpec& body) { return body.name == cut->body; };
+    if (cut && std::none_of(scene.elastic.begin(), scene.elastic.end(), named))
+        return Unsupported{"method.cut_body", "there is no elastic body named '" + cut->body + "'",
+                           "name one of the scene's elastic bodies"};
     return std::nullopt;
 }
 

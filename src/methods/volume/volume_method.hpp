@@ -1,6 +1,13 @@
 // Volume contact constraints: contact from intersection volumes at any resolution.
 #pragma once
 
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "math/timer.hpp"
+#include "methods/volume/contact_problem.hpp"
 #include "methods/volume/contacts.hpp"
 #include "methods/volume/motion.hpp"
 #include "tenon/method.hpp"
@@ -19,9 +26,11 @@ struct Settings {
     double viscous = 0.0;                 // N s/m^5, viscous friction
     bool forces_at_center = false;
     int stabilisation_loops = 8;
-    int sweeps = 200;
-    double tolerance = 1e-9;  // m/s
+    int sweeps = 1000;
+    double tolerance = 1e-6;  // m/s
+    int refine = 2;           // halvings of the pixel for thin bodies
     bool self_contact = true;
+    std::optional<CutSpec> cut;
 };
 
 Settings read_settings(const Params& params);
@@ -32,13 +41,22 @@ class VolumeMethod final : public Method {
     VolumeMethod(const World& world, const Settings& settings);
 
     StepReport step(World& world, double dt) override;
-    void save(std::ostream&) const override {}  // everything lives in the world
-    void load(std::istream&) override {}
+    void save(std::ostream& out) const override;
+    void load(std::istream& in) override;
 
   private:
-    void solve_velocities(const World& world, StepReport& report);
-    void apply_penalties(const World& world, double dt);
-    void stabilise(const World& world, StepReport& report);
+    // The impulse of a contact in the last step, from which the next one starts.
+    struct Remembered {
+        std::array<int, 5> key;  // bodies and cell
+        Vec3 impulse;
+    };
+
+    void solve_velocities(const World& world, StageTimer& timer, StepReport& report);
+    void apply_penalties(const World& world, double dt, StageTimer& timer);
+    void stabilise(const World& world, StageTimer& timer, StepReport& report);
+    void recall_impulses();
+    void remember_impulses();
+    Vec3 impulse_of(std::size_t contact) const;  // on body b
     void report_contacts(World& world, double dt, StepReport& report) const;
     void warn(const World& world, double dt, StepReport& report) const;
 
@@ -47,9 +65,9 @@ class VolumeMethod final : public Method {
     ContactFinder finder_;
     std::vector<VolumeContact> contacts_;  // at the start of the step, which carry the forces
     std::vector<VolumeContact> now_;       // at the positions being corrected
-    std::vector<double> impulse_;          // per row of the velocity problem
-    std::vector<int> normal_row_;          // of each contact
-    solve::Pgs pgs_;
+    std::vector<double> impulse_;          // three rows of each contact
+    std::vector<double> change_;           // of velocities or positions
+    std::vector<Remembered> remembered_;   // sorted by key
 };
 
 }  // namespace volume

@@ -96,9 +96,10 @@ Scene grasp(const Params& params) {
     scene.materials.push_back(soft_material("ball", 4e4, params.number("friction")));
     scene.materials[0].friction = params.number("friction");
     add_floor(scene, 3);
-    scene.elastic.push_back(soft_body(scene, "ball",
-                                      shape_spec("icosphere", {{"radius", 0.15}, {"subdivisions", 3.0}}), 1,
-                                      params.number("cell_size"), {0, 0.15, 0}));
+    scene.elastic.push_back(soft_body(
+        scene, "ball",
+        shape_spec("icosphere", {{"radius", 0.15}, {"subdivisions", params.number("subdivisions")}}), 1,
+        params.number("cell_size"), {0, 0.15, 0}));
     for (int side : {-1, 1}) {
         BodySpec finger =
             body_spec(scene, side < 0 ? "left" : "right", box_spec({0.05, 0.2, 0.15}), {side * 0.2, 0.16, 0});
@@ -186,7 +187,8 @@ Scene octopuses(const Params& params) {
     return scene;
 }
 
-// Soft organs that overlap at the start, as in data from scans, and a tool that grasps one of them.
+// Soft organs that overlap at the start, as in data from scans, and a tool that grasps one of them. That one has grown
+// to the floor, so that the tool stretches it until friction no longer holds.
 Scene organs(const Params& params) {
     Scene scene = volume_scene(params.number("seconds"), 0.01);
     scene.materials.push_back(soft_material("tissue", 1e5, 0.6));
@@ -194,25 +196,60 @@ Scene organs(const Params& params) {
     scene.gravity = Vec3(0, params.flag("gravity") ? -9.81 : 0.0, 0);
     add_floor(scene, 4);
     const double cell = params.number("cell_size");
-    const GeometrySpec organ = shape_spec("icosphere", {{"radius", 0.2}, {"subdivisions", 3.0}});
-    const Vec3 places[] = {{0, 0.31, 0}, {0.33, 0.19, 0.05}, {-0.33, 0.19, 0.0}, {0.02, 0.19, -0.32}};
-    const Vec3 scales[] = {{1, 1.6, 1}, {1, 1, 1}, {1, 1, 1.1}, {1.1, 1, 1}};
-    for (int i = 0; i < 4; ++i) {
+    const GeometrySpec organ =
+        shape_spec("icosphere", {{"radius", 0.2}, {"subdivisions", params.number("subdivisions")}});
+    const Vec3 places[] = {{0, 0.31, 0},        {0.33, 0.19, 0.05}, {-0.33, 0.19, 0.0},
+                           {0.02, 0.19, -0.32}, {0.36, 0.2, -0.3},  {-0.35, 0.2, 0.33}};
+    const Vec3 scales[] = {{1, 1.6, 1}, {1, 1, 1}, {1, 1, 1.1}, {1.1, 1, 1}, {1, 0.9, 1}, {0.9, 0.9, 1}};
+    for (int i = 0; i < params.integer("organs"); ++i) {
         ElasticSpec body = soft_body(scene, fmt::format("organ-{}", i), organ, 1, cell, places[i]);
         body.scale = scales[i];
+        if (i == 0) body.pins.push_back({Vec3(-1, -1, -1), Vec3(1, -0.27, 1), {}, ""});
         scene.elastic.push_back(body);
     }
     for (int side : {-1, 1}) {  // the tool closes on the tall organ, holds it, then pulls
         const auto at = [&](double gap, double y) { return Vec3(side * gap, y, 0); };
         BodySpec jaw = body_spec(scene, side < 0 ? "jaw-left" : "jaw-right", box_spec({0.04, 0.16, 0.16}),
-                                 at(0.24, 0.5));
+                                 at(0.24, 0.52));
         jaw.type = BodyType::kinematic_body;
-        jaw.motion = {{0.0, at(0.24, 0.5)}, {0.15, at(0.24, 0.5)}, {0.4, at(0.1, 0.5)},
-                      {0.6, at(0.1, 0.5)},  {1.2, at(0.1, 0.75)},  {2.4, at(0.1, 1.8)}};
+        jaw.motion = {{0.0, at(0.24, 0.52)},
+                      {0.15, at(0.24, 0.52)},
+                      {0.4, at(0.09, 0.52)},
+                      {0.6, at(0.09, 0.52)},
+                      {1.6, at(0.09, 1.1)}};
         scene.add_body(jaw);
     }
     scene.method_params["pixel"] = 0.015;
     scene.method_params["self_contact"] = false;
+    return scene;
+}
+
+// A soft bar across two posts is cut in the middle: its halves tip into the gap and lean on each other there.
+Scene cut(const Params& params) {
+    Scene scene = volume_scene(params.number("seconds"), 0.01);
+    scene.materials.push_back(soft_material("bar", 1.5e5, 0.3));
+    scene.materials[0].friction = 0.3;
+    add_floor(scene, 4);
+    for (int side : {-1, 1}) {
+        BodySpec post =
+            body_spec(scene, side < 0 ? "left" : "right", box_spec({0.3, 0.5, 0.5}), {side * 0.45, 0.25, 0});
+        post.type = BodyType::static_body;
+        scene.add_body(post);
+    }
+    ElasticSpec bar =
+        soft_body(scene, "bar", box_spec({1.0, 0.16, 0.24}), 1, params.number("cell_size"), {0, 0.58, 0});
+    if (params.flag("cut")) {
+        scene.method_params["cut_body"] = bar.name;
+        scene.method_params["cut_point"] = list_of(bar.position);
+        scene.method_params["cut_normal"] = list_of(Vec3::UnitX());
+        scene.method_params["cut_sweep"] = list_of(-Vec3::UnitY());
+        scene.method_params["cut_from"] = params.number("from");
+        scene.method_params["cut_takes"] = params.number("takes");
+    }
+    scene.elastic.push_back(bar);
+    scene.method_params["pixel"] = 0.01;
+    scene.method_params["self_contact"] = true;
+    scene.camera = {{"eye", {1.0, 1.0, 2.0}}, {"target", {0, 0.4, 0}}};
     return scene;
 }
 
@@ -236,8 +273,8 @@ Scene overlapping_pile(const Params& params) {
     for (int i = 0; i < count; ++i) {
         const Vec3 position = Vec3(0, room + 0.3, 0) + room * vector();
         const Vec3 axis = vector() + Vec3(0, 0, 1e-3);
-        scene.add_body(body_spec(scene, fmt::format("body-{}", i), shapes[i % 3], position,
-                                 turn(180 * unit(), axis)));
+        scene.add_body(
+            body_spec(scene, fmt::format("body-{}", i), shapes[i % 3], position, turn(180 * unit(), axis)));
     }
     return scene;
 }
@@ -280,6 +317,7 @@ std::vector<BuiltinScene> volume_scenes() {
          "the ball is held by friction and rises with the fingers",
          {{"friction", 0.8, "between fingers and ball", 0.0, 10.0},
           {"squeeze", 0.05, "how far each finger presses in", 0.0, 0.1, {}, "m"},
+          {"subdivisions", 3.0, "of the ball's surface: 20 4^n triangles", 1.0, 7.0},
           kCell(0.06),
           kSeconds(1.5)},
          {{"cell_size", 0.03}},
@@ -323,9 +361,25 @@ std::vector<BuiltinScene> volume_scenes() {
          "Volume Contact Constraints, Fig. 1 right",
          "the overlap is gone after the first steps without adding speed; the tool holds, then slips when it "
          "pulls too far",
-         {{"gravity", true, "off: to see that separation adds no velocity"}, kCell(0.1), kSeconds(1)},
-         {{"cell_size", 0.04}, {"seconds", 2.4}},
+         {{"gravity", true, "off: to see that separation adds no velocity"},
+          {"organs", 4.0, "how many", 1.0, 6.0},
+          {"subdivisions", 3.0, "of their surfaces: 20 4^n triangles", 1.0, 7.0},
+          kCell(0.1),
+          kSeconds(1.6)},
+         {{"cell_size", 0.06}, {"organs", 6.0}, {"subdivisions", 6.0}},
          organs},
+        {"cut",
+         "volume",
+         "a soft bar across two posts is cut through in the middle",
+         "Volume Contact Constraints, Fig. 2c",
+         "the bar sags, the cut runs down through it, the halves tip into the gap and lean on each other",
+         {{"cut", true, "off: the bar stays in one piece"},
+          {"from", 0.25, "when the cut begins", 0.0, 100.0, {}, "s"},
+          {"takes", 0.15, "until it is through", 0.0, 100.0, {}, "s"},
+          kCell(0.05),
+          kSeconds(1.2)},
+         {{"cell_size", 0.03}},
+         cut},
         {"overlapping-pile",
          "volume",
          "boxes, tori and gears thrown into one place without regard for each other",

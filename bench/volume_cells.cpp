@@ -1,0 +1,109 @@
+// What the grid's resolution buys: separation in one solve (Fig. 6) and friction like that of points (Fig. 7).
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "bench/volume_cases.hpp"
+#include "methods/volume/contact_problem.hpp"
+#include "scene/builtin/scene_parts.hpp"
+#include "tenon/builtin.hpp"
+#include "tenon/simulation.hpp"
+
+namespace tenon::bench {
+namespace {
+
+double total_volume(const std::vector<volume::VolumeContact>& contacts) {
+    double sum = 0;
+    for (const volume::VolumeContact& contact : contacts) sum += contact.cell.volume();
+    return sum;
+}
+
+std::vector<Vec3> end_of_snake(const std::string& method, const std::map<std::string, ParamValue>& given,
+                               double seconds) {
+    Scene scene = make_builtin(*find_builtin("snake"), given);
+    if (method != "volume") {
+        scene.method = method;
+        scene.method_params = {{"adaptive", false}};
+    }
+    Simulation simulation(scene);
+    while (simulation.time() < seconds) simulation.step();
+    return simulation.world().elastic[0].x;
+}
+
+// Root mean square of the distance between two states, over the length of the snake.
+double difference(const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]).squaredNorm();
+    return std::sqrt(sum / static_cast<double>(a.size())) / 1.2;
+}
+
+// How far the middle lies beside the straight line between the two ends, over the length.
+double bend(const std::vector<Vec3>& x) {
+    Vec3 left = x[0], right = x[0], middle = x[0];
+    for (const Vec3& p : x) {
+        if (p.x() < left.x()) left = p;
+        if (p.x() > right.x()) right = p;
+    }
+    const double half = 0.5 * (left.x() + right.x());
+    for (const Vec3& p : x)
+        if (std::abs(p.x() - half) < std::abs(middle.x() - half)) middle = p;
+    return std::abs(middle.z() - 0.5 * (left.z() + right.z())) / 1.2;
+}
+
+}  // namespace
+
+void separation_by_cells(const Options& options) {
+    Scene scene;
+    scene.method = "volume";
+    for (int i = 0; i < 2; ++i)
+        scene.add_body(body_spec(scene, fmt::format("ball-{}", i),
+                                 shape_spec("icosphere", {{"radius", 0.5}, {"subdivisions", 4.0}}),
+                                 {0.8 * i + 0.013, 0.021, 0.007}));
+    const World world = build_world(scene);
+    const double pixel = 0.6 / 64;  // the lens is 0.6 m wide
+    for (int cell_pixels : {0, 32, 16, 8, 4, 2}) {
+        volume::Motion motion(world);
+        volume::ContactFinder finder(world, {{pixel, cell_pixels}, 0, false, 0.0});
+        std::vector<volume::VolumeContact> contacts;
+        finder.find(world, motion, contacts);
+        const double before = total_volume(contacts), count = static_cast<double>(contacts.size());
+        volume::ContactProblem problem(world, motion);
+        problem.set_positions(contacts, 0.0, false);
+        problem.couple();
+        std::vector<double> multiplier(contacts.size(), 0.0), step;
+        const solve::BlockPgsResult result = problem.solve({5000, 1e-9}, multiplier, step);
+        motion.shift(world, step);
+        finder.find(world, motion, contacts);
+        Row row;
+        row.set("bench", std::string("volume")).set("case", std::string("separation"));
+        row.set("engine", std::string("tenon")).set("method", std::string("volume"));
+        row.set("cell_pixels", cell_pixels).set("contacts", count).set("volume_before", before);
+        row.set("volume_after", total_volume(contacts)).set("remaining", total_volume(contacts) / before);
+        row.set("residual", result.residual);
+        options.print(row);
+    }
+}
+
+void friction_by_cells(const Options& options) {
+    const double seconds = options.quick ? 0.5 : 1.2, pixel = 0.01;
+    const std::vector<Vec3> points = end_of_snake("adaptive", {}, seconds);
+    const std::vector<Vec3> fine = end_of_snake("volume", {{"cell_pixels", 1.0}}, seconds);
+    const auto print = [&](const std::string& contacts, double cell, const std::vector<Vec3>& x) {
+        Row row;
+        row.set("bench", std::string("volume")).set("case", std::string("friction-cells"));
+        row.set("engine", std::string("tenon")).set("method", contacts == "vertices" ? "adaptive" : "volume");
+        row.set("contacts", contacts).set("cell_over_length", cell / 1.2).set("bend_over_length", bend(x));
+        row.set("difference_to_points", difference(x, points))
+            .set("difference_to_pixels", difference(x, fine));
+        options.print(row);
+    };
+    print("vertices", 0, points);
+    print("one per pixel", pixel, fine);
+    for (double pixels : {2.0, 4.0, 8.0, 16.0, 32.0})
+        print(fmt::format("cells of {} pixels", pixels), pixels * pixel,
+              end_of_snake("volume", {{"cell_pixels", pixels}}, seconds));
+    print("one volume", 1.2, end_of_snake("volume", {{"contacts", std::string("mono")}}, seconds));
+}
+
+}  // namespace tenon::bench
