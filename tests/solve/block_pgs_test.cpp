@@ -81,7 +81,9 @@ TEST(BlockPgs, FrictionHoldsItsConditions) {
             const double limit = problem.friction[i] * x[3 * i];
             for (int k = 1; k < 3; ++k) {
                 EXPECT_LE(std::abs(x[3 * i + k]), limit + 1e-12);
-                if (std::abs(x[3 * i + k]) < limit - 1e-9) EXPECT_NEAR(w[k], 0.0, 1e-8);
+                if (std::abs(x[3 * i + k]) < limit - 1e-9) {
+                    EXPECT_NEAR(w[k], 0.0, 1e-8);
+                }
                 EXPECT_LE(w[k] * x[3 * i + k], 1e-9);  // friction never drives
             }
         }

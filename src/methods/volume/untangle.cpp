@@ -21,19 +21,29 @@ double chosen_margin(const World& world, const UntangleOptions& options) {
     return least;
 }
 
+// The deepest of some overlaps, and how many there are.
+struct Overlap {
+    double depth = 0;
+    int a = -1, b = -1;
+    int contacts = 0;
+};
+
 // One correction of all positions by the position problem (Eqs. 18, 19); returns the deepest overlap before it.
-double correct(const World& world, ContactFinder& finder, Motion& motion, int& contacts_seen) {
+Overlap correct(const World& world, ContactFinder& finder, Motion& motion) {
     std::vector<VolumeContact> contacts;
     finder.find(world, motion, contacts);
     const double allowed = kAllowedPixels * finder.grid().pixel;
-    double depth = 0;
+    Overlap worst;
+    worst.contacts = static_cast<int>(contacts.size());
     std::vector<double> deepest(world.bodies.size(), 0.0);
     for (const VolumeContact& contact : contacts) {
-        depth = std::max(depth, contact.depth());
+        if (contact.depth() > worst.depth) {
+            worst.depth = contact.depth();
+            worst.a = contact.a, worst.b = contact.b;
+        }
         for (int body : {contact.a, contact.b}) deepest[body] = std::max(deepest[body], contact.depth());
     }
-    contacts_seen = static_cast<int>(contacts.size());
-    if (depth <= allowed) return depth;
+    if (worst.depth <= allowed) return worst;
     ContactProblem problem(world, motion);
     problem.set_positions(contacts, 0.5 * kAllowedPixels, false);
     problem.couple();
@@ -47,24 +57,63 @@ double correct(const World& world, ContactFinder& finder, Motion& motion, int& c
         if (reach > limit) d *= limit / reach;
     }
     motion.shift(world, step);
-    return depth;
+    return worst;
+}
+
+// How far b must go along a direction to leave the convex hull of a, for certain.
+double way_out(const World& world, const Motion& motion, int a, int b, const Vec3& direction) {
+    double far = -1e300, near = 1e300;
+    for (const Vec3& v : world.shape_of(a).mesh.vertices)
+        far = std::max(far, direction.dot(transform(motion.pose(a), v)));
+    for (const Vec3& v : world.shape_of(b).mesh.vertices)
+        near = std::min(near, direction.dot(transform(motion.pose(b), v)));
+    return far - near;
+}
+
+// Volumes may have no way down: a ring around a gear is pressed from both sides. Such a pair is taken apart along the
+// shortest of some directions, wherever its hulls come apart. False when neither body can give way.
+bool part_pair(const World& world, Motion& motion, int a, int b, double margin) {
+    Vec3 best = Vec3::Zero();
+    double shortest = 1e300;
+    for (int code = 0; code < 27; ++code) {
+        const Vec3 direction(code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1);
+        if (direction.isZero()) continue;
+        const double way = way_out(world, motion, a, b, direction.normalized());
+        if (way < shortest) shortest = way, best = direction.normalized();
+    }
+    Vec6 push = Vec6::Zero();
+    push.head<3>() = best;
+    const Vec3 of_a = motion.rigid_response(world, a, push).head<3>(),
+               of_b = motion.rigid_response(world, b, push).head<3>();
+    const double gives = best.dot(of_a + of_b);
+    if (!(gives > 0)) return false;
+    motion.rigid[a].position -= (shortest + margin) / gives * of_a;
+    motion.rigid[b].position += (shortest + margin) / gives * of_b;
+    return true;
 }
 
 // Corrections until nothing is deeper than allowed, or until they lead nowhere; returns the depth that is left.
 double separate(const World& world, ContactFinder& finder, Motion& motion, const UntangleOptions& options,
                 UntangleReport& report) {
-    constexpr int patience = 15;
-    double depth = 0, best = 1e300;
-    for (int round = 0, since = 0; round < options.rounds && since < patience; ++round, ++report.rounds) {
-        int contacts = 0;
-        depth = correct(world, finder, motion, contacts);
-        if (report.rounds == 0) report.overlap_depth = depth;
-        if (options.progress) options.progress(report.rounds, depth, contacts);
-        if (depth <= kAllowedPixels * finder.grid().pixel) break;
-        since = depth < 0.99 * best ? 0 : since + 1;
-        best = std::min(best, depth);
+    constexpr int patience = 8;
+    double best = 1e300;
+    Overlap deepest;
+    int partings = 3 * world.bodies.size();
+    for (int round = 0, since = 0; round < options.rounds; ++round, ++report.rounds) {
+        deepest = correct(world, finder, motion);
+        if (report.rounds == 0) report.overlap_depth = deepest.depth;
+        if (options.progress) options.progress(report.rounds, deepest.depth, deepest.contacts);
+        if (deepest.depth <= kAllowedPixels * finder.grid().pixel) break;
+        since = deepest.depth < 0.99 * best ? 0 : since + 1;
+        best = std::min(best, deepest.depth);
+        if (since < patience) continue;
+        if (deepest.depth < 2 * finder.grid().pixel || --partings < 0 ||
+            !part_pair(world, motion, deepest.a, deepest.b, report.margin))
+            break;
+        since = 0;
+        best = 1e300;
     }
-    return depth;
+    return deepest.depth;
 }
 
 void write_back(const World& world, const Motion& motion, Scene& scene, UntangleReport& report) {

@@ -12,7 +12,7 @@ namespace tenon::volume {
 struct UntangleOptions {
     double margin = 0.0;  // m between bodies afterwards; 0: the scene's dhat, or 1e-3 of its length
     double pixel = 0.0;   // m, of the first images; 0: chosen from the bodies' sizes
-    int rounds = 60;      // corrections at each resolution
+    int rounds = 200;     // corrections at each resolution
     int refinements = 4;  // each halves the pixel, while bodies still intersect
     std::function<void(int round, double depth, int contacts)> progress;
 };

@@ -134,7 +134,7 @@ Scene soft_toys(const Params& params) {
         wall.type = BodyType::static_body;
         scene.add_body(wall);
     }
-    scene.camera = {{"eye", {1.9, 2.6, 2.4}}, {"target", {0, 0.3, 0}}};
+    scene.camera = {{"eye", {0.9, 2.3, 1.1}}, {"target", {0, 0.1, 0}}};
     const double detail = params.number("detail");
     const GeometrySpec toy = shape_spec("spiky", {{"radius", 0.12},
                                                   {"spike_length", 0.1},
@@ -191,8 +191,8 @@ Scene octopuses(const Params& params) {
 // to the floor, so that the tool stretches it until friction no longer holds.
 Scene organs(const Params& params) {
     Scene scene = volume_scene(params.number("seconds"), 0.01);
-    scene.materials.push_back(soft_material("tissue", 1e5, 0.6));
-    scene.materials[0].friction = 0.6;
+    scene.materials.push_back(soft_material("tissue", 1e5, 1.0));
+    scene.materials[0].friction = 1.0;
     scene.gravity = Vec3(0, params.flag("gravity") ? -9.81 : 0.0, 0);
     add_floor(scene, 4);
     const double cell = params.number("cell_size");
@@ -209,18 +209,19 @@ Scene organs(const Params& params) {
     }
     for (int side : {-1, 1}) {  // the tool closes on the tall organ, holds it, then pulls
         const auto at = [&](double gap, double y) { return Vec3(side * gap, y, 0); };
-        BodySpec jaw = body_spec(scene, side < 0 ? "jaw-left" : "jaw-right", box_spec({0.04, 0.16, 0.16}),
-                                 at(0.24, 0.52));
+        BodySpec jaw = body_spec(scene, side < 0 ? "jaw-left" : "jaw-right", box_spec({0.04, 0.16, 0.24}),
+                                 at(0.24, 0.5));
         jaw.type = BodyType::kinematic_body;
-        jaw.motion = {{0.0, at(0.24, 0.52)},
-                      {0.15, at(0.24, 0.52)},
-                      {0.4, at(0.09, 0.52)},
-                      {0.6, at(0.09, 0.52)},
-                      {1.6, at(0.09, 1.1)}};
+        jaw.motion = {{0.0, at(0.24, 0.5)},
+                      {0.1, at(0.24, 0.5)},
+                      {0.3, at(0.09, 0.48)},
+                      {0.4, at(0.09, 0.48)},
+                      {1.6, at(0.09, 0.96)}};
         scene.add_body(jaw);
     }
     scene.method_params["pixel"] = 0.015;
     scene.method_params["self_contact"] = false;
+    scene.camera = {{"eye", {0.9, 1.1, 1.9}}, {"target", {0, 0.4, 0}}};
     return scene;
 }
 
