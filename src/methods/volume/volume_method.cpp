@@ -299,10 +299,10 @@ std::vector<ParamInfo> parameters() {
         {"viscous_friction", 0.0, "viscous friction of the penalty response", 0.0, 1e18, {}, "N s/m^5"},
         {"forces_at_center", false, "apply friction at the contact's centre instead of its surfaces"},
         {"stabilisation_loops", 8.0, "most corrections of positions in a step", 0.0, 1000.0},
-        {"sweeps", 1000.0, "most Gauss-Seidel sweeps of a solve", 1.0, 100000.0},
+        {"sweeps", 500.0, "most Gauss-Seidel sweeps of a solve", 1.0, 100000.0},
         {"refine", 2.0, "halvings of the pixel, at most, for pairs with a body thinner than four pixels", 0.0,
          8.0},
-        {"tolerance", 1e-6, "residual at which sweeps end", 0.0, 1.0, {}, "m/s"},
+        {"tolerance", 1e-5, "residual at which sweeps end", 0.0, 1.0, {}, "m/s"},
         {"self_contact", true, "let elastic bodies touch themselves"},
     };
     for (const ParamInfo& info : cut_parameters()) made.push_back(info);

@@ -26,8 +26,8 @@ struct Settings {
     double viscous = 0.0;                 // N s/m^5, viscous friction
     bool forces_at_center = false;
     int stabilisation_loops = 8;
-    int sweeps = 1000;
-    double tolerance = 1e-6;  // m/s
+    int sweeps = 500;
+    double tolerance = 1e-5;  // m/s
     int refine = 2;           // halvings of the pixel for thin bodies
     bool self_contact = true;
     std::optional<CutSpec> cut;
