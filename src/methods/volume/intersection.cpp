@@ -5,18 +5,16 @@
 #include <cmath>
 #include <map>
 
-#include "geometry/overlap.hpp"
+#include "methods/volume/region.hpp"
 
 namespace tenon::volume {
 namespace {
 
 using geometry::LdiCrossing;
 
-// The overlap of the two boxes, widened to whole pixels of the scene's lattice with one to spare.
-Box3 pixel_region(const Box3& a, const Box3& b, double pixel) {
-    Box3 region;
-    region.lo = a.lo.cwiseMax(b.lo);
-    region.hi = a.hi.cwiseMin(b.hi);
+// A box, widened to whole pixels of the scene's lattice with one to spare.
+Box3 pixel_region(const Box3& box, double pixel) {
+    Box3 region = box;
     if (region.empty()) return region;
     for (int k = 0; k < 3; ++k) {
         region.lo[k] = (std::floor(region.lo[k] / pixel) - 1) * pixel;
@@ -25,16 +23,15 @@ Box3 pixel_region(const Box3& a, const Box3& b, double pixel) {
     return region;
 }
 
-// Of a surface that deforms: its vertices are where they are, only the tree over its blocks is renewed.
-void gather_deformed(const Solid& solid, int surface, const Box3& region,
-                     std::vector<geometry::LdiTriangle>& out) {
+void gather(const Solid& solid, int surface, const Box3& region, std::vector<geometry::LdiTriangle>& out) {
     const geometry::SurfaceTree& tree = *solid.surface;
-    solid.blocks->visit_overlaps(region, [&](int block) {
+    for (int block : blocks_in(solid, region).block)
         for (const auto& t : tree.block(block).triangles) {
             geometry::LdiTriangle triangle;
             Box3 box;
             for (int k = 0; k < 3; ++k) {
-                triangle.corner[k] = tree.vertices()[tree.triangles()[t.id][k]];
+                const Vec3& corner = tree.vertices()[tree.triangles()[t.id][k]];
+                triangle.corner[k] = solid.blocks ? corner : transform(solid.q, corner);
                 box.add(triangle.corner[k]);
             }
             if (!box.overlaps(region)) continue;
@@ -42,41 +39,17 @@ void gather_deformed(const Solid& solid, int surface, const Box3& region,
             triangle.id = t.id;
             out.push_back(triangle);
         }
-    });
 }
 
-void gather(const Solid& solid, int surface, const Box3& region, std::vector<geometry::LdiTriangle>& out) {
+// Whether a point is inside: parity of the crossings beyond it, up or down an axis.
+bool is_inside(const Solid& solid, int axis, const Vec3& start, bool up) {
     const geometry::SurfaceTree& tree = *solid.surface;
-    if (solid.blocks) return gather_deformed(solid, surface, region, out);
-    geometry::Posed posed;
-    posed.surface = &tree;
-    posed.q0 = solid.q;
-    posed.box = solid.box;
-    geometry::RegionPrimitives found;
-    geometry::primitives_in_region(posed, region, found);
-    for (int id : found.triangles.id) {
-        geometry::LdiTriangle triangle;
-        for (int k = 0; k < 3; ++k)
-            triangle.corner[k] = transform(solid.q, tree.vertices()[tree.triangles()[id][k]]);
-        triangle.surface = surface;
-        triangle.id = id;
-        out.push_back(triangle);
-    }
-}
-
-// Crossings below the region decide whether a ray starts inside.
-bool starts_inside(const Solid& solid, int axis, const Vec3& start) {
-    const geometry::SurfaceTree& tree = *solid.surface;
-    if (!solid.box.contains(start)) {
-        const int iu = (axis + 1) % 3, iv = (axis + 2) % 3;
-        if (start[iu] < solid.box.lo[iu] || start[iu] > solid.box.hi[iu] || start[iv] < solid.box.lo[iv] ||
-            start[iv] > solid.box.hi[iv] || start[axis] <= solid.box.lo[axis] ||
-            start[axis] >= solid.box.hi[axis])
-            return false;
-    }
+    const Box3& box = solid.box;
+    for (int k = 0; k < 3; ++k)
+        if (start[k] < box.lo[k] || start[k] > box.hi[k]) return false;
     const Mat3 inverse = solid.q.leftCols<3>().inverse();
     const Vec3 local = inverse * (start - solid.q.col(3));
-    const Vec3 direction = -inverse.col(axis);
+    const Vec3 direction = (up ? 1.0 : -1.0) * inverse.col(axis);
     bool inside = false;
     LdiCrossing crossing;
     (solid.blocks ? *solid.blocks : tree.tree()).visit_ray(local, direction, 1e300, [&](int block) {
@@ -85,11 +58,19 @@ bool starts_inside(const Solid& solid, int axis, const Vec3& start) {
             for (int k = 0; k < 3; ++k)
                 corner[k] = transform(solid.q, tree.vertices()[tree.triangles()[t.id][k]]);
             if (geometry::ldi_cross(axis, start[(axis + 1) % 3], start[(axis + 2) % 3], corner, crossing) &&
-                crossing.depth < start[axis])
+                (up ? crossing.depth > start[axis] : crossing.depth < start[axis]))
                 inside = !inside;
         }
     });
     return inside;
+}
+
+// A ray that does not meet the solid within the region is inside all along or not at all: the nearer way out tells.
+bool passes_inside(const Solid& solid, const geometry::LayeredDepthImage& image, int ray,
+                   const Box3& region) {
+    const int axis = image.axis();
+    const double down = region.lo[axis] - solid.box.lo[axis], up = solid.box.hi[axis] - region.hi[axis];
+    return is_inside(solid, axis, image.point(ray, up < down ? region.hi[axis] : region.lo[axis]), up < down);
 }
 
 // |n_e| n for a triangle's outward normal n. A ray along e stands for an area a / |n_e| of the surface, and the three
@@ -185,7 +166,7 @@ class Accumulator {
 // How many times a ray is inside each solid where it starts: often enough that it never leaves what it is not in. The
 // order of crossings at one depth does not matter then (the two faces of a cut that has not opened).
 std::array<int, 2> starting_depths(const geometry::LayeredDepthImage& image, int ray,
-                                   const std::array<const Solid*, 2>& solids, const Box3& region) {
+                                   const std::array<const Solid*, 2>& solids, const OverlapRegion& region) {
     std::array<int, 2> sum{0, 0}, least{0, 0};
     std::array<bool, 2> met{false, false};
     for (const LdiCrossing& crossing : image.ray(ray)) {
@@ -196,14 +177,15 @@ std::array<int, 2> starting_depths(const geometry::LayeredDepthImage& image, int
     }
     std::array<int, 2> depth{-least[0], -least[1]};
     for (int s = 0; s < 2; ++s)
-        if (!met[s] && starts_inside(*solids[s], image.axis(), image.point(ray, region.lo[image.axis()])))
+        if (!met[s] && !region.known_outside(image.axis(), s) &&
+            passes_inside(*solids[s], image, ray, region.box))
             depth[s] = 1;
     return depth;
 }
 
 // Walks along one ray and hands on every interval that lies in both solids.
 void sweep_ray(const geometry::LayeredDepthImage& image, int ray, const std::array<const Solid*, 2>& solids,
-               const Box3& region, Accumulator& sums, IntersectionStats& stats) {
+               const OverlapRegion& region, Accumulator& sums, IntersectionStats& stats) {
     const auto crossings = image.ray(ray);
     if (crossings.empty()) return;
     std::array<int, 2> depth = starting_depths(image, ray, solids, region);
@@ -245,7 +227,7 @@ void sweep_ray_of_one(const geometry::LayeredDepthImage& image, int ray, Accumul
 
 void intersect_self(const Solid& solid, const Grid& grid, IntersectionScratch& scratch,
                     std::vector<CellVolume>& cells, IntersectionStats& stats) {
-    const Box3 region = pixel_region(solid.box, solid.box, grid.pixel);
+    const Box3 region = pixel_region(solid.box, grid.pixel);
     if (region.empty()) return;
     scratch.triangles.clear();
     gather(solid, 0, region, scratch.triangles);
@@ -267,23 +249,23 @@ double CellVolume::reach() const {
 }
 
 bool inside(const Solid& solid, const Vec3& point) {
-    return starts_inside(solid, 2, point);
+    return is_inside(solid, 2, point, false);
 }
 
 void intersect(const Solid& a, const Solid& b, const Grid& grid, IntersectionScratch& scratch,
                std::vector<CellVolume>& cells, IntersectionStats& stats) {
-    const Box3 region = pixel_region(a.box, b.box, grid.pixel);
-    if (region.empty()) return;
+    const OverlapRegion region = find_region(a, b, grid.pixel);
+    if (region.box.empty()) return;
     scratch.triangles.clear();
-    gather(a, 0, region, scratch.triangles);
+    gather(a, 0, region.box, scratch.triangles);
     const std::size_t of_a = scratch.triangles.size();
-    gather(b, 1, region, scratch.triangles);
+    gather(b, 1, region.box, scratch.triangles);
     if (of_a == 0 && scratch.triangles.empty()) return;
     stats.triangles += static_cast<long>(scratch.triangles.size());
     const std::array<const Solid*, 2> solids{&a, &b};
     Accumulator sums(solids, grid);
     for (int axis = 0; axis < 3; ++axis) {
-        scratch.image.rasterise(axis, region, grid.pixel, scratch.triangles);
+        scratch.image.rasterise(axis, region.box, grid.pixel, scratch.triangles);
         stats.rays += scratch.image.rays();
         for (int ray = 0; ray < scratch.image.rays(); ++ray) {
             stats.crossings += static_cast<long>(scratch.image.ray(ray).size());
