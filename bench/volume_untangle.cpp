@@ -38,7 +38,6 @@ void run_and_verify(const Scene& scene, Outcome& outcome) {
     run::RunOptions options;
     options.output = file.string();
     options.record_every = 1;
-    options.record_path = true;
     try {
         const run::Report report = run::run_scene(parsed, options);
         outcome.ran = report.status == "done";
