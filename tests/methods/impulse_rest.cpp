@@ -106,6 +106,42 @@ TEST_P(Incline, BlockSticksOrSlidesAsCoulombSays) {
 }
 INSTANTIATE_TEST_SUITE_P(Friction, Incline, testing::Values(0.0, 0.2, 0.4, 0.6, 0.8));
 
+TEST(ImpulseRest, BoxOnASlopeHasExactlyNoSpeedAfterAnyStep) {
+    for (bool third_law : {true, false}) {
+        Scene scene = make_scene(0.8);
+        scene.method_params["third_law"] = third_law;
+        scene.method_params["sleeping"] = false;
+        const double angle = std::atan(0.5);
+        add_body(scene, add_shape(scene, "plane"), Vec3::Zero(), BodyType::static_body).rotation =
+            slope_rotation(angle);
+        const Vec3 normal(std::sin(angle), std::cos(angle), 0);
+        add_body(scene, add_box(scene, Vec3(0.4, 0.2, 0.3)), 0.1 * normal).rotation = slope_rotation(angle);
+        Simulation simulation(scene);
+        for (int i = 0; i < 100; ++i) {
+            simulation.step();
+            EXPECT_EQ(simulation.world().bodies.rate[1].norm(), 0.0) << i;
+        }
+    }
+}
+
+TEST(ImpulseMotion, SpinningBoxSlowsByFrictionAtItsCorners) {
+    // Four corners carry a quarter of the weight each, at a distance r: spin falls by mu m g r / I a second.
+    const double mu = 0.3, spin = 6;
+    Scene scene = make_scene(mu);
+    add_ground(scene);
+    add_body(scene, add_box(scene, Vec3(0.4, 0.1, 0.4)), Vec3(0, 0.05, 0)).angular_velocity =
+        Vec3(0, spin, 0);
+    Simulation simulation(scene);
+    const Bodies& bodies = simulation.world().bodies;
+    const double r = 0.2 * std::sqrt(2.0), inertia = bodies.mass[1] * (0.16 + 0.16) / 12;
+    const double slowing = mu * bodies.mass[1] * 9.81 * r / inertia, time = 0.1;
+    run(simulation, time);
+    const Mat3 W = bodies.rate[1].leftCols<3>() * bodies.q[1].leftCols<3>().transpose();
+    EXPECT_NEAR(W(0, 2), spin - slowing * time, 0.01 * spin);
+    run(simulation, 1.0);
+    EXPECT_LT(bodies.rate[1].norm(), 1e-6);  // and it stops
+}
+
 TEST(ImpulseMotion, SphereRollsAtFiveSevenths) {
     const double angle = 0.2;
     Scene scene = make_scene(0.8);
@@ -210,6 +246,49 @@ TEST(ImpulseMotion, BallBouncesToTheSquareOfItsRestitution) {
         if (bounced) highest = std::max(highest, simulation.world().bodies.q[1](1, 3) - 0.1);
     }
     EXPECT_NEAR(highest, 0.49, 0.015);
+}
+
+TEST(ImpulseMotion, SlowImpactsDoNotBounce) {
+    for (double threshold : {0.6, 0.2}) {
+        Scene scene = make_scene();
+        scene.dt = 0.002;
+        scene.materials[0].restitution = 0.7;
+        scene.method_params["restitution_threshold"] = threshold;
+        add_ground(scene);
+        add_body(scene, add_shape(scene, "icosphere", {{"radius", 0.1}}),
+                 Vec3(0, 0.11, 0));  // meets at 0.44 m/s
+        Simulation simulation(scene);
+        double fastest_up = 0;
+        for (int i = 0; i < 100; ++i) {
+            simulation.step();
+            fastest_up = std::max(fastest_up, simulation.world().bodies.rate[1](1, 3));
+        }
+        EXPECT_NEAR(fastest_up, threshold > 0.44 ? 0.0 : 0.7 * std::sqrt(2 * 9.81 * 0.01), 0.02) << threshold;
+    }
+}
+
+TEST(ImpulseMethod, PositionCorrectionMovesBodiesApartWithoutGivingThemSpeed) {
+    Scene scene = make_scene();
+    scene.gravity = Vec3::Zero();
+    const int box = add_box(scene, Vec3(1, 1, 1));
+    add_body(scene, box, Vec3::Zero()).mass = 1.0;
+    add_body(scene, box, Vec3(0, 0.9, 0)).mass = 3.0;
+    Simulation simulation(scene);
+    StepReport report;
+    for (int i = 0; i < 100; ++i) {
+        report = simulation.step();
+        EXPECT_EQ(energies(simulation.world()).kinetic, 0.0) << i;
+    }
+    EXPECT_GT(report.min_distance, -0.01);  // within the slop: 1/200 of the radius
+    const Vec3 centre =
+        (simulation.world().bodies.q[0].col(3) + 3 * simulation.world().bodies.q[1].col(3)) / 4;
+    EXPECT_LT((centre - Vec3(0, 0.675, 0)).norm(),
+              1e-12);  // what correction moves is reported apart, and balances
+    double carried = -1;
+    for (const auto& [name, value] : report.figures)
+        if (name == "correction_momentum") carried = value;
+    EXPECT_GE(carried, 0);
+    EXPECT_LT(carried, 1e-12);
 }
 
 TEST(ImpulseMethod, RefusesJointsAndElasticBodiesByPath) {

@@ -112,6 +112,27 @@ Vec3 momentum(const ContactProblem& p) {
     return sum;
 }
 
+TEST(ImpulseSolvers, BoxOnASlopeStaysAtExactlyZeroSpeedStepAfterStep) {
+    const Vec3 gravity_step = 0.0981 * Vec3(1, -2, 0) / std::sqrt(5.0);
+    for (bool third_law : {true, false})
+        for (auto [rows, columns] : {std::pair{2, 2}, std::pair{8, 5}}) {
+            Builder b = box_on_slope(rows, columns, 0.8);
+            for (int step = 0; step < 50; ++step) {
+                b.problem.before = b.problem.twist;
+                b.problem.before[1] = Twist{};
+                b.problem.twist[1] = Twist{};
+                b.problem.twist[1].v = gravity_step;
+                std::vector<char> held;
+                if (third_law)
+                    hold_single_bodies(b.problem, 0.5, held);
+                else
+                    solve_by_decomposition(b.problem);
+                EXPECT_EQ(b.problem.twist[1].v, Vec3::Zero()) << rows << " " << step;
+                EXPECT_EQ(b.problem.twist[1].w, Vec3::Zero()) << rows << " " << step;
+            }
+        }
+}
+
 SolveReport sweep(Builder& b, int sweeps, double tolerance) {
     Sweeper sweeper;
     SweepSettings settings;

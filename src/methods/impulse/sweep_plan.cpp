@@ -10,11 +10,13 @@ namespace tenon::impulse {
 
 void Sweeper::find_groups(const ContactProblem& problem) {
     found_.clear();
+    bounces_ = false;
     const int count = static_cast<int>(problem.contacts.size());
     for (int begin = 0; begin < count;) {
         const ContactPoint& c = problem.contacts[begin];
-        int end = begin + 1;
-        while (end < count && problem.contacts[end].a == c.a && problem.contacts[end].b == c.b) ++end;
+        int end = begin;
+        for (; end < count && problem.contacts[end].a == c.a && problem.contacts[end].b == c.b; ++end)
+            bounces_ = bounces_ || problem.contacts[end].bounce > 0;
         found_.push_back({c.a, c.b, begin, end, c.friction});
         begin = end;
     }

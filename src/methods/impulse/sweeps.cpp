@@ -102,6 +102,7 @@ void Sweeper::write_back(ContactProblem& problem) const {
 }
 
 void Sweeper::bounce(ContactProblem& problem, int sweeps) {
+    if (!bounces_) return;
     bool any = false;
     for (int i = 0; i < active_rows_; ++i) {
         const ContactPoint& c = problem.contacts[source_[i]];

@@ -72,6 +72,7 @@ class Sweeper {
     std::vector<int> level_, queue_, adjacency_start_, adjacency_, slot_, slot_start_;
     std::vector<double> places_, borders_;
     std::vector<SweepResult> results_;
+    bool bounces_ = false;  // any contact wants to
 };
 
 }  // namespace tenon::impulse
