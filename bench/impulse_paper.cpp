@@ -124,11 +124,17 @@ void table_2_row(const Options& options, const TableCase& c) {
         .set("threads", thread_count())
         .set("ms_per_step", total / steps);
     row.set("triangles", triangles).set("contacts_max", most).set("ms_at_most_contacts", ms_at_most);
+    static constexpr const char* words[] = {"static", "slipping", "rolling", "rotating"};
+    std::string shown;
+    for (int k = 0; k < Phenomena::kinds; ++k)
+        if (seen.pairs(static_cast<Phenomena::Kind>(k)) > 0)
+            shown += fmt::format("{}{}", shown.empty() ? "" : ", ", words[k]);
     row.set("static_pairs", seen.pairs(Phenomena::sticking))
         .set("slipping_pairs", seen.pairs(Phenomena::slipping))
         .set("rolling_pairs", seen.pairs(Phenomena::rolling))
         .set("rotating_pairs", seen.pairs(Phenomena::rotating))
-        .set("paper", c.paper);
+        .set("paper", c.paper)
+        .set("as_in_paper", shown == c.paper ? "yes" : "no");
     options.print(row);
 }
 
@@ -186,8 +192,8 @@ void figure_6(const Options& options, int pieces, double seconds) {
     }
     for (const SolverChoice& choice : solver_choices()) {
         const Curve curve = curve_of(options, choice, pieces, seconds);
-        page.panels[0].lines.push_back({choice.label, curve.time, curve.total});
-        page.panels[1].lines.push_back({choice.label, curve.time, curve.solver});
+        page.panels[0].lines.push_back({choice.brief, curve.time, curve.total});
+        page.panels[1].lines.push_back({choice.brief, curve.time, curve.solver});
     }
     if (!options.plots.empty()) exporting::write_plot(page, options.plots + "/impulse-fig6.svg");
     set_threads(0);

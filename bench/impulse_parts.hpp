@@ -35,7 +35,7 @@ std::vector<Vec3> places(const World& world);
 double mean_distance(const std::vector<Vec3>& a, const std::vector<Vec3>& b);
 
 struct SolverChoice {
-    const char* label;
+    const char *label, *brief;
     Values params;
 };
 // The default, the paper's, and the two the paper compares with.
