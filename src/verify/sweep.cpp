@@ -79,16 +79,29 @@ struct Stop {
     Closest nearest;
 };
 
-// The axis turns evenly from the direction at `s` to that at `e`; along it the gap between two corners is a
-// quadratic function of time, and positive when its three Bernstein coefficients are.
-bool apart_between(const Stop& s, const Stop& e) {
-    const Vec3 &n = s.nearest.direction, &m = e.nearest.direction;
+// The axis turns evenly from n at `s` to m at `e`; along it the gap between two corners is a quadratic function of
+// time, and positive when its three Bernstein coefficients are.
+bool apart_along(const Stop& s, const Stop& e, const Vec3& n, const Vec3& m) {
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) {
             const Vec3 start = s.b[j] - s.a[i], end = e.b[j] - e.a[i];
             if (!(n.dot(start) > 0 && m.dot(end) > 0 && n.dot(end) + m.dot(start) > 0)) return false;
         }
     return true;
+}
+
+// The cell's normal on the side of `towards`.
+Vec3 normal_towards(const Corners& cell, const Vec3& towards) {
+    const Vec3 normal = (cell[1] - cell[0]).cross(cell[2] - cell[0]).stableNormalized();
+    return normal.dot(towards) < 0 ? Vec3(-normal) : normal;
+}
+
+// The closest points say where to look. Where edges are nearly parallel their place is lost to round-off, and with it
+// the direction between cells that are microns apart: then the normals serve.
+bool apart_between(const Stop& s, const Stop& e) {
+    const Vec3 &n = s.nearest.direction, &m = e.nearest.direction;
+    return apart_along(s, e, n, m) || apart_along(s, e, normal_towards(s.a, n), normal_towards(e.a, m)) ||
+           apart_along(s, e, normal_towards(s.b, n), normal_towards(e.b, m));
 }
 
 // Apart along `axis` on the same side at both ends, and therefore all the way.

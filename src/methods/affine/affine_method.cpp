@@ -18,14 +18,13 @@ constexpr double scripted_weight =
     1e5;                        // scripted bodies are pushed to their pose with this many times their inertia
 constexpr int max_rounds = 40;  // of candidates within a step
 
-// The smaller of 1e-3 of the scene and 1/20 of the thinnest solid body.
-double default_dhat(const World& world, double length) {
-    double dhat = 1e-3 * length;
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        if (world.bodies.type[i] == BodyType::static_body || !world.shape_of(i).closed) continue;
-        dhat = std::min(dhat, 0.05 * world.shape_of(i).box.size().minCoeff());
-    }
-    return dhat;
+// Of the solid bodies that move; 1e300 when there are none.
+double thinnest_body(const World& world) {
+    double thinnest = 1e300;
+    for (int i = 0; i < world.bodies.size(); ++i)
+        if (world.bodies.type[i] != BodyType::static_body && world.shape_of(i).closed)
+            thinnest = std::min(thinnest, world.shape_of(i).box.size().minCoeff());
+    return thinnest;
 }
 
 std::uint64_t key_of(const CandidatePair& pair) {
@@ -67,7 +66,7 @@ AffineMethod::AffineMethod(const World& world, const Settings& settings)
     const double length = world.scene_length();
     scale_.dhat = settings.dhat > 0.0       ? settings.dhat
                   : world.contact_spec.dhat ? *world.contact_spec.dhat
-                                            : default_dhat(world, length);
+                                            : std::min(1e-3 * length, 0.05 * thinnest_body(world));
     eps_v_ = settings.eps_v > 0.0 ? settings.eps_v : std::min(1e-4 * length, 1e-4);
     tolerance_ = settings.tolerance > 0.0 ? settings.tolerance : std::min(1e-4 * length, 1e-2);
 }
@@ -79,15 +78,38 @@ StepReport AffineMethod::step(World& world, double dt) {
     StepReport report;
     timer_.reset();
     step_ = world.step;
+    plan_restitution(world, dt);
     prepare_bodies(world, dt);          // targets q~ (Eq. 9)
     solve_free_bodies(report);          // where everything would go without contact
     solve_contacts(world, dt, report);  // candidates, islands, Newton with CCD-filtered steps
     finish(world, dt);                  // rates
     report_contacts(world, report);
     report_joints(world, report);
-    report_scripted(world, report);
+    report_bodies(world, dt, report);
+    report_restitution(report);
     report.phases = timer_.stages();
     return report;
+}
+
+// The integrator, the range and the stiffness that bounce as wanted, before the first step.
+void AffineMethod::plan_restitution(const World& world, double dt) {
+    if (!first_step_) return;
+    BounceWish wish;
+    wish.restitution = settings_.restitution >= 0.0 ? settings_.restitution : wanted_restitution(world);
+    wish.speed =
+        settings_.restitution_speed > 0.0 ? settings_.restitution_speed : expected_impact_speed(world);
+    if (wish.restitution <= 0.0 || wish.speed <= 0.0) return;
+    wish.dt = dt;
+    wish.gravity = world.gravity.norm();
+    const bool dhat_given = settings_.dhat > 0.0 || world.contact_spec.dhat;
+    wish.least_dhat = scale_.dhat;
+    wish.most_dhat =
+        dhat_given ? scale_.dhat : std::max(scale_.dhat, std::min(0.1 * thinnest_body(world), 1.0));
+    if (settings_.integrator_given) wish.integrator = settings_.integrator;
+    wish.stiffness = settings_.contact_stiffness;
+    plan_ = plan_bounce(wish);
+    scale_.dhat = plan_.dhat;
+    settings_.integrator = plan_.integrator;
 }
 
 void AffineMethod::prepare_bodies(const World& world, double dt) {
@@ -95,6 +117,7 @@ void AffineMethod::prepare_bodies(const World& world, double dt) {
     const Bodies& all = world.bodies;
     const std::size_t count = all.q.size();
     bodies_.body.resize(count);
+    turn_.assign(count, 0.0);
     bodies_.holds.clear();
     bodies_.potential_scale = potential_scale(settings_.integrator, dt, first_step_);
     q_ = all.q;
@@ -130,6 +153,9 @@ void AffineMethod::prepare_bodies(const World& world, double dt) {
             if (first_step_)
                 history_[i].acceleration =
                     rigid_acceleration(body.start, all.rate[i], acceleration, body.inertia);
+            turn_[i] =
+                dt *
+                angular_velocity(body.start, Mat34(all.rate[i] + dt * acceleration), body.inertia).norm();
             body.target = inertial_target(settings_.integrator, dt, first_step_, body.start, all.rate[i],
                                           history_[i], acceleration);
         }
@@ -201,7 +227,8 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     iterations_ = solves_ = line_search_steps_ = rounds_ = 0;
     converged_ = true;
     std::fill(std::begin(inner_ms_), std::end(inner_ms_), 0.0);
-    scale_.reference_acceleration = settings_.contact_stiffness > 0.0
+    scale_.reference_acceleration = plan_.wanted > 0.0 ? plan_.stiffness
+                                    : settings_.contact_stiffness > 0.0
                                         ? settings_.contact_stiffness
                                         : std::max(10.0 * world.gravity.norm(), scale_.dhat / (dt * dt));
     wanted_ = q_;
@@ -216,6 +243,8 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     context.friction_eps = scale_.friction_eps = eps_v_ * dt;
     context.tolerance = tolerance_ * dt;
     context.record_path = static_cast<bool>(path_sink_);
+    if (!settings_.dump.empty() && step_ == settings_.dump_step)
+        context.dump = settings_.dump + "-step" + std::to_string(step_);
     bool more = true;
     for (int round = 0; round < max_rounds && more; ++round) {
         build_candidates(world, round);
@@ -266,13 +295,10 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         results[k] = solve_island(island, context, round == 0);
         for (int again = 1; again < settings_.friction_iterations && results[k].converged; ++again) {
             for (const int pair : island.pairs) field_.lag_friction(pair);
-            const IslandResult more = solve_island(island, context, false);
-            results[k].iterations += more.iterations;
-            results[k].converged = more.converged;
-            results[k].path.insert(results[k].path.end(), more.path.begin(), more.path.end());
-            results[k].out_of_slack = more.out_of_slack;
-            results[k].log.insert(results[k].log.end(), more.log.begin(), more.log.end());
-            if (more.iterations <= 1) break;  // the new normal forces change nothing
+            IslandResult more = solve_island(island, context, false);
+            const bool settled = more.iterations <= 1;  // the new normal forces change nothing
+            results[k].go_on(std::move(more));
+            if (settled) break;
         }
     });
     bool more = false;
@@ -295,92 +321,6 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
     emit_path(islands, results);
     write_log(islands, results, round);
     return more;
-}
-
-// Islands move independently of each other: their k-th pieces can be told together.
-void AffineMethod::emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results) {
-    if (!path_sink_) return;
-    std::size_t longest = 1;
-    for (const IslandResult& result : results) longest = std::max(longest, result.path.size());
-    for (std::size_t k = 0; k < longest; ++k) {
-        std::vector<Mat34> poses = q_;
-        for (std::size_t i = 0; i < islands.size(); ++i)
-            if (k < results[i].path.size())
-                for (std::size_t n = 0; n < islands[i].bodies.size(); ++n)
-                    poses[islands[i].bodies[n]] = results[i].path[k][n];
-        path_sink_(poses);
-    }
-}
-
-void AffineMethod::write_log(const std::vector<Island>& islands, const std::vector<IslandResult>& results,
-                             int round) {
-    if (settings_.log.empty()) return;
-    if (!log_) log_ = std::make_unique<std::ofstream>(settings_.log);
-    for (std::size_t i = 0; i < islands.size(); ++i)
-        for (std::size_t k = 0; k < results[i].log.size(); ++k) {
-            const IterationLog& l = results[i].log[k];
-            *log_ << "step " << step_ << " round " << round << " island " << i << " bodies "
-                  << islands[i].bodies.size() << " iteration " << k << " contacts " << l.contacts
-                  << " energy " << l.energy << " slope " << l.slope << " motion " << l.motion << " filtered "
-                  << l.filtered << " length " << l.length << (l.affine ? " affine" : " rigid") << '\n';
-        }
-    log_->flush();
-}
-
-void AffineMethod::report_contacts(World& world, StepReport& report) {
-    world.contacts.clear();
-    double closest_gap = 1e300;
-    for (int k = 0; k < field_.pair_count(); ++k) {
-        const CandidatePair& pair = field_.pair(k);
-        const PairContacts& contacts = field_.contacts(k);
-        const std::size_t first = world.contacts.size();
-        for (const ContactPoint& p : contacts.points) {
-            Contact contact;
-            contact.a = pair.a;
-            contact.b = pair.b;
-            contact.point = 0.5 * (transform(q_[pair.a], p.local_a) + transform(q_[pair.b], p.local_b));
-            contact.normal = -p.normal;
-            contact.force = -p.force * p.normal;
-            contact.distance = p.distance;
-            report.min_distance = std::min(report.min_distance, p.distance);
-            closest_gap = std::min(closest_gap, p.distance - contacts.range.separation);
-            world.contacts.push_back(contact);
-        }
-        if (contacts.points.empty()) continue;
-        for (const FrictionPoint& f : contacts.friction) {
-            std::size_t nearest = 0;
-            for (std::size_t i = 1; i < contacts.points.size(); ++i)
-                if ((contacts.points[i].local_a - f.local_a).squaredNorm() <
-                    (contacts.points[nearest].local_a - f.local_a).squaredNorm())
-                    nearest = i;
-            world.contacts[first + nearest].force +=
-                friction_force(f, q_[pair.a] - bodies_.body[pair.a].start,
-                               q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
-        }
-    }
-    report.contacts = static_cast<int>(world.contacts.size());
-    // Bodies closer than a thousandth of the range: the barrier is too soft for this scene.
-    if (closest_gap < 1e-3 * scale_.dhat && scale_.stiffening < 1e4) scale_.stiffening *= 2.0;
-}
-
-void AffineMethod::report_joints(World& world, StepReport& report) const {
-    if (world.joints.empty()) return;
-    for (Joint& joint : world.joints) joint.force.setZero();
-    // A row's multiplier pulls body a along ja and body b along jb = -(...): the force on b is its opposite.
-    for (std::size_t r = 0; r < joint_rows_.size(); ++r)
-        world.joints[joint_rows_[r].joint].force +=
-            multipliers_[r] / bodies_.potential_scale * joint_rows_[r].direction;
-    report.joint_residual = joint_residual_max(world);
-}
-
-void AffineMethod::report_scripted(const World& world, StepReport& report) const {
-    for (std::size_t i = 0; i < q_.size(); ++i) {
-        const BodyStep& body = bodies_.body[i];
-        if (body.role != Role::scripted) continue;
-        const double lag = displacement_bound(q_[i] - body.target, field_.local_box(static_cast<int>(i)));
-        if (lag > scale_.dhat)
-            report.warnings.push_back("contact holds up the scripted body '" + world.bodies.name[i] + "'");
-    }
 }
 
 void AffineMethod::finish(World& world, double dt) {
@@ -415,6 +355,7 @@ void AffineMethod::finish(World& world, double dt) {
 
 void AffineMethod::save(std::ostream& out) const {
     write_value(out, first_step_);
+    write_value(out, plan_);
     write_value(out, scale_);
     write_value(out, eps_v_);
     write_value(out, tolerance_);
@@ -423,6 +364,8 @@ void AffineMethod::save(std::ostream& out) const {
 
 void AffineMethod::load(std::istream& in) {
     read_value(in, first_step_);
+    read_value(in, plan_);
+    if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
     read_value(in, eps_v_);
     read_value(in, tolerance_);

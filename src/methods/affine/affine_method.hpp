@@ -10,6 +10,7 @@
 #include "methods/affine/bodies.hpp"
 #include "methods/affine/contact_field.hpp"
 #include "methods/affine/island.hpp"
+#include "methods/affine/restitution.hpp"
 #include "methods/affine/settings.hpp"
 #include "tenon/method.hpp"
 
@@ -29,6 +30,7 @@ class AffineMethod final : public Method {
     void load(std::istream& in) override;
 
   private:
+    void plan_restitution(const World& world, double dt);
     void prepare_bodies(const World& world, double dt);
     void solve_free_bodies(StepReport& report);
     void build_candidates(const World& world, int round);
@@ -37,7 +39,8 @@ class AffineMethod final : public Method {
     void finish(World& world, double dt);
     void report_contacts(World& world, StepReport& report);
     void report_joints(World& world, StepReport& report) const;
-    void report_scripted(const World& world, StepReport& report) const;
+    void report_bodies(const World& world, double dt, StepReport& report) const;
+    void report_restitution(StepReport& report) const;
     void emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results);
 
     void write_log(const std::vector<Island>& islands, const std::vector<IslandResult>& results, int round);
@@ -45,6 +48,7 @@ class AffineMethod final : public Method {
     Settings settings_;
     ContactScale scale_;
     ContactField field_;
+    BouncePlan plan_;  // `wanted` is 0 when nothing was planned
     double tolerance_ = 0.0, eps_v_ = 0.0;
     std::vector<BodyHistory> history_;
     bool first_step_ = true;
@@ -62,6 +66,7 @@ class AffineMethod final : public Method {
     std::vector<JointRow> joint_rows_;
     std::vector<double> multipliers_;
     std::vector<Mat34> wanted_;
+    std::vector<double> turn_;  // rad, that inertia and torques alone would turn a body by
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers_;
     std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;
     std::unique_ptr<std::ofstream> log_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include <Eigen/LU>
@@ -9,6 +10,7 @@
 #include "math/parallel.hpp"
 #include "math/timer.hpp"
 #include "methods/affine/newton_system.hpp"
+#include "methods/affine/system_dump.hpp"
 
 namespace tenon::affine {
 namespace {
@@ -103,6 +105,10 @@ class IslandNewton {
         Clock clock(result_.solve_ms);
         system.solve(island_, context_, solver, direction_);
         ++result_.solves;
+        if (!context_.dump.empty())
+            dump_system(context_.dump + "-body" + std::to_string(island_.bodies[0]) + "-solve" +
+                            std::to_string(result_.solves),
+                        system.matrix(), system.right());
     }
 
     void move_trial(double t) {
@@ -373,6 +379,21 @@ std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& f
     for (std::size_t r = 0; r < rows.size(); ++r)
         islands[island_of[sets.root(rows[r].a)]].rows.push_back(static_cast<int>(r));
     return islands;
+}
+
+void IslandResult::go_on(IslandResult later) {
+    iterations += later.iterations;
+    solves += later.solves;
+    line_search_steps += later.line_search_steps;
+    converged = later.converged;
+    out_of_slack = later.out_of_slack;
+    assemble_ms += later.assemble_ms;
+    solve_ms += later.solve_ms;
+    ccd_ms += later.ccd_ms;
+    energy_ms += later.energy_ms;
+    log.insert(log.end(), later.log.begin(), later.log.end());
+    path.insert(path.end(), std::make_move_iterator(later.path.begin()),
+                std::make_move_iterator(later.path.end()));
 }
 
 IslandResult solve_island(const Island& island, StepContext& context, bool fresh) {

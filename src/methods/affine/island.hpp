@@ -39,6 +39,7 @@ struct StepContext {
     double tolerance = 0.0;       // m: largest motion of a converged Newton step
     double largest_motion = 0.0;  // m: of any body in this step, without contact
     bool record_path = false;
+    std::string dump = {};  // beginning of the names of files for the step's Newton systems; empty: none
 };
 
 // One Newton iteration, for the log.
@@ -61,6 +62,8 @@ struct IslandResult {
     bool out_of_slack = false;
     double assemble_ms = 0, solve_ms = 0, ccd_ms = 0, energy_ms = 0;
     std::vector<std::vector<Mat34>> path;  // accepted pieces, poses in the order of the island's bodies
+
+    void go_on(IslandResult later);  // of the same island, from where this one ended
 };
 
 // Evaluates contacts at the given poses of the island's bodies; then E(q) of them, J s^2.

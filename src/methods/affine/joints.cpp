@@ -148,24 +148,34 @@ std::vector<JointRow> joint_rows(const World& world) {
             for (int axis = 0; axis < 3; ++axis) {
                 const Vec3 direction = Vec3::Unit(axis);
                 rows.push_back({a, b, point_row(on_a[k], direction), -point_row(on_b[k], direction),
-                                static_cast<int>(j), direction});
+                                static_cast<int>(j), direction, on_b[k] - joint.point[1]});
             }
     }
     return rows;
 }
 
+std::vector<Vec12> world_joint_rows(const World& world, const Joint& joint, int side) {
+    int count = 0;
+    const Mat3 directions = held_directions(joint, world, count);
+    std::vector<Vec12> rows;
+    for (const Vec3& point : control_points(world, joint, side))
+        for (int k = 0; k < count; ++k) rows.push_back(point_row(point, directions.col(k)));
+    if (joint.spec.type == JointType::prismatic)  // no turning, no stretching along the rail
+        for (int k = 0; k < 9; ++k) rows.push_back(Vec12::Unit(k));
+    return rows;
+}
+
+int world_joint_side(const World& world, const Joint& joint, int body) {
+    for (const int side : {0, 1})
+        if (joint.bodies[side] == body && !moves(world, joint.bodies[1 - side])) return side;
+    return -1;
+}
+
 void add_world_joints(HoldBuilder& hold, const World& world, int body) {
     for (const Joint& joint : world.joints) {
-        if (joint.bodies[0] != body && joint.bodies[1] != body) continue;
-        const int side = joint.bodies[0] == body ? 0 : 1;
-        if (moves(world, joint.bodies[1 - side])) continue;
-        int count = 0;
-        const Mat3 directions = held_directions(joint, world, count);
-        const std::vector<Vec3> points = control_points(world, joint, side);
-        for (const Vec3& point : points)
-            for (int k = 0; k < count; ++k) hold.fix_point(point, directions.col(k));
-        if (joint.spec.type == JointType::prismatic)  // no turning, no stretching along the rail
-            for (int k = 0; k < 3; ++k) hold.fix_direction(Vec3::Unit(k));
+        const int side = world_joint_side(world, joint, body);
+        if (side < 0) continue;
+        for (const Vec12& row : world_joint_rows(world, joint, side)) hold.fix_row(row);
     }
 }
 

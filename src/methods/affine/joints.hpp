@@ -19,6 +19,7 @@ struct JointRow {
     Vec12 ja, jb;
     int joint = -1;
     Vec3 direction;  // of the force that the row's multiplier stands for
+    Vec3 lever;      // from the joint's anchor to the row's point, in b's frame
 };
 
 // The first joint that has no linear form here.
@@ -26,6 +27,11 @@ std::optional<Unsupported> unsupported_joint(const Scene& scene);
 
 // Rows between two bodies that move.
 std::vector<JointRow> joint_rows(const World& world);
+
+// A joint to the world or to a static body: on which side `body` is (-1: no such joint), and what stays zero of its
+// increments.
+int world_joint_side(const World& world, const Joint& joint, int body);
+std::vector<Vec12> world_joint_rows(const World& world, const Joint& joint, int side);
 
 // Conditions that joints to the world or to static bodies put on one body.
 void add_world_joints(HoldBuilder& hold, const World& world, int body);

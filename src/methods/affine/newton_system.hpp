@@ -43,9 +43,10 @@ class NewtonSystem {
     void onto_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                      std::vector<Mat34>& increments, double t);
 
-    // For tests: the assembled matrix and gradient.
+    // For tests and dumps: the assembled matrix, gradient and right-hand side.
     const solve::BlockMatrix& matrix() const { return matrix_; }
     const std::vector<Mat34>& gradient() const { return gradient_; }
+    const std::vector<double>& right() const { return right_; }
 
   private:
     void assemble_body(const BodyStep& body, const Mat34& q, int node, const StepContext& context);

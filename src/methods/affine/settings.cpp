@@ -43,7 +43,22 @@ std::vector<ParamInfo> parameter_list() {
         {"max_iterations", 200.0, "Newton iterations before a step counts as unconverged", 1.0, 1e6},
         {"friction_iterations", 1.0, "how often friction's normal forces are renewed within a step", 1.0,
          100.0},
+        {"restitution", -1.0,
+         "wanted bounce: chooses integrator, dhat and contact_stiffness where they are not given, and says "
+         "what "
+         "they will achieve; -1: the largest of the scene's materials; 0: what comes of the other settings",
+         -1.0, 1.0},
+        {"restitution_speed",
+         0.0,
+         "speed of the impact that restitution is meant for; 0: the fastest to be expected from the scene",
+         0.0,
+         1e4,
+         {},
+         "m/s"},
         {"log", std::string(), "file that gets a line for every Newton iteration"},
+        {"dump", std::string(),
+         "beginning of the names of files that get the Newton systems of one step, in Matrix Market form"},
+        {"dump_step", 0.0, "the step whose Newton systems are written, counted from 0", 0.0, 1e9},
     };
 }
 
@@ -59,7 +74,12 @@ Settings read_settings(const Params& params) {
     settings.tolerance = params.number("tolerance");
     settings.max_iterations = params.integer("max_iterations");
     settings.friction_iterations = params.integer("friction_iterations");
+    settings.restitution = params.number("restitution");
+    settings.restitution_speed = params.number("restitution_speed");
+    settings.integrator_given = params.was_given("integrator");
     settings.log = params.text("log");
+    settings.dump = params.text("dump");
+    settings.dump_step = params.integer("dump_step");
     return settings;
 }
 

@@ -1,0 +1,109 @@
+// What a step of the affine method tells: contacts and their forces, joints, warnings, the log.
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "methods/affine/affine_method.hpp"
+#include "methods/affine/newton_system.hpp"
+#include "methods/affine/reactions.hpp"
+
+namespace tenon::affine {
+
+// Islands move independently of each other: their k-th pieces can be told together.
+void AffineMethod::emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results) {
+    if (!path_sink_) return;
+    std::size_t longest = 1;
+    for (const IslandResult& result : results) longest = std::max(longest, result.path.size());
+    for (std::size_t k = 0; k < longest; ++k) {
+        std::vector<Mat34> poses = q_;
+        for (std::size_t i = 0; i < islands.size(); ++i)
+            if (k < results[i].path.size())
+                for (std::size_t n = 0; n < islands[i].bodies.size(); ++n)
+                    poses[islands[i].bodies[n]] = results[i].path[k][n];
+        path_sink_(poses);
+    }
+}
+
+void AffineMethod::write_log(const std::vector<Island>& islands, const std::vector<IslandResult>& results,
+                             int round) {
+    if (settings_.log.empty()) return;
+    if (!log_) log_ = std::make_unique<std::ofstream>(settings_.log);
+    for (std::size_t i = 0; i < islands.size(); ++i)
+        for (std::size_t k = 0; k < results[i].log.size(); ++k) {
+            const IterationLog& l = results[i].log[k];
+            *log_ << "step " << step_ << " round " << round << " island " << i << " bodies "
+                  << islands[i].bodies.size() << " iteration " << k << " contacts " << l.contacts
+                  << " energy " << l.energy << " slope " << l.slope << " motion " << l.motion << " filtered "
+                  << l.filtered << " length " << l.length << (l.affine ? " affine" : " rigid") << '\n';
+        }
+    log_->flush();
+}
+
+void AffineMethod::report_contacts(World& world, StepReport& report) {
+    world.contacts.clear();
+    double closest_gap = 1e300;
+    for (int k = 0; k < field_.pair_count(); ++k) {
+        const CandidatePair& pair = field_.pair(k);
+        const PairContacts& contacts = field_.contacts(k);
+        const std::size_t first = world.contacts.size();
+        for (const ContactPoint& p : contacts.points) {
+            Contact contact;
+            contact.a = pair.a;
+            contact.b = pair.b;
+            contact.point = 0.5 * (transform(q_[pair.a], p.local_a) + transform(q_[pair.b], p.local_b));
+            contact.normal = -p.normal;
+            contact.force = -p.force * p.normal;
+            contact.distance = p.distance;
+            report.min_distance = std::min(report.min_distance, p.distance);
+            closest_gap = std::min(closest_gap, p.distance - contacts.range.separation);
+            world.contacts.push_back(contact);
+        }
+        if (contacts.points.empty()) continue;
+        for (const FrictionPoint& f : contacts.friction) {
+            std::size_t nearest = 0;
+            for (std::size_t i = 1; i < contacts.points.size(); ++i)
+                if ((contacts.points[i].local_a - f.local_a).squaredNorm() <
+                    (contacts.points[nearest].local_a - f.local_a).squaredNorm())
+                    nearest = i;
+            world.contacts[first + nearest].force +=
+                friction_force(f, q_[pair.a] - bodies_.body[pair.a].start,
+                               q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
+        }
+    }
+    report.contacts = static_cast<int>(world.contacts.size());
+    // Bodies closer than a thousandth of the range: the barrier is too soft for this scene.
+    if (closest_gap < 1e-3 * scale_.dhat && scale_.stiffening < 1e4) scale_.stiffening *= 2.0;
+}
+
+void AffineMethod::report_joints(World& world, StepReport& report) const {
+    if (world.joints.empty()) return;
+    joint_reactions(
+        world, {bodies_, q_, field_, joint_rows_, multipliers_, scale_.friction_eps, settings_.rigidity});
+    report.joint_residual = joint_residual_max(world);
+}
+
+// Scripted bodies that contact holds up, and bodies that turn so fast that a step cannot see their way.
+void AffineMethod::report_bodies(const World& world, double dt, StepReport& report) const {
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        const BodyStep& body = bodies_.body[i];
+        if (body.role == Role::moving && turn_[i] > EIGEN_PI)
+            report.warnings.push_back(
+                "'" + world.bodies.name[i] +
+                "' turns more than half a turn in a step: a step sees less than that, and it "
+                "slows down; take a smaller one than " +
+                fmt::format("{:.2g} s", EIGEN_PI / turn_[i] * dt));
+        if (body.role != Role::scripted) continue;
+        const double lag = displacement_bound(q_[i] - body.target, field_.local_box(static_cast<int>(i)));
+        if (lag > scale_.dhat)
+            report.warnings.push_back("contact holds up the scripted body '" + world.bodies.name[i] + "'");
+    }
+}
+
+void AffineMethod::report_restitution(StepReport& report) const {
+    if (plan_.wanted <= 0.0) return;
+    report.solver = describe(plan_);
+    report.figures.emplace_back("restitution", plan_.one.mean);
+    if (!plan_.reached()) report.warnings.push_back(report.solver);
+}
+
+}  // namespace tenon::affine

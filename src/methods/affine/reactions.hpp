@@ -1,0 +1,26 @@
+// What joints carry: from the multipliers of rows between moving bodies, and from what is left of the forces on bodies that
+// joints hold to the world.
+#pragma once
+
+#include <vector>
+
+#include "methods/affine/contact_field.hpp"
+#include "methods/affine/joints.hpp"
+
+namespace tenon::affine {
+
+// The state at the end of a step that reactions are read from.
+struct SolvedStep {
+    const StepBodies& bodies;
+    const std::vector<Mat34>& q;
+    const ContactField& field;
+    const std::vector<JointRow>& rows;
+    const std::vector<double>& multipliers;
+    double friction_eps = 0.0;
+    RigidityModel rigidity = RigidityModel::orthogonality;
+};
+
+// Force and torque of every joint on its second body, at the anchor.
+void joint_reactions(World& world, const SolvedStep& step);
+
+}  // namespace tenon::affine

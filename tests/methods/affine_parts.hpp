@@ -1,0 +1,38 @@
+// Scenes for tests of contact physics.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "scene/builtin/scene_parts.hpp"
+#include "tenon/builtin.hpp"
+#include "tenon/simulation.hpp"
+
+namespace tenon::test {
+
+inline Scene ground_scene(double friction) {
+    Scene scene;
+    scene.dt = 0.01;
+    scene.materials[0].friction = friction;
+    BodySpec floor = body_spec(scene, "floor", box_spec({8, 0.4, 8}), Vec3(0, -0.2, 0));
+    floor.type = BodyType::static_body;
+    scene.add_body(floor);
+    return scene;
+}
+
+inline Scene builtin(const std::string& name, const std::map<std::string, ParamValue>& values) {
+    return make_builtin(*find_builtin(name), values);
+}
+
+inline Vec3 position(const Simulation& simulation, int body) {
+    return simulation.world().bodies.q[body].col(3);
+}
+
+// Steps to the end of `seconds`; the number of steps that did not converge.
+inline int run_for(Simulation& simulation, double seconds) {
+    int unconverged = 0;
+    while (simulation.time() < seconds - 1e-9) unconverged += !simulation.step().converged;
+    return unconverged;
+}
+
+}  // namespace tenon::test
