@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "bench/affine_bullet.hpp"
+#include "bench/affine_bullet_scenes.hpp"
 #include "bench/bench.hpp"
 #include "geometry/overlap.hpp"
 #include "math/parallel.hpp"
@@ -150,6 +151,7 @@ void run(const Options& options) {
     set_threads(1);
     if (options.wants("free-flight")) free_flight(options);
     wall(options);
+    friction_scenes(options);
     if (options.wants("energy")) energies_ablation(options);
     if (options.wants("culling")) culling_ablation(options);
     set_threads(before);

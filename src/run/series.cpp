@@ -145,12 +145,23 @@ class Resolver {
     const MotionQuantity& motion(const std::string& what, const std::string& series, bool turns) const {
         for (const MotionQuantity& quantity : motion_quantities)
             if (what == quantity.name && (turns || quantity.unit[0] != 'r')) return quantity;
-        refuse(series, turns ? "use x y z vx vy vz speed wx wy wz spin" : "use x y z vx vy vz speed");
+        refuse(series, turns ? "use x y z vx vy vz speed wx wy wz spin contact_fx contact_fy contact_fz"
+                             : "use x y z vx vy vz speed");
     }
 
     void resolve_body(const std::string& name, Source& source) const {
         const auto [body_name, what] = split(name);
         const int body = index_of(run_.bodies(), body_name, name);
+        if (what == "contact_fx" || what == "contact_fy" || what == "contact_fz") {
+            source.series.unit = "N";
+            source.of_frame = [body, axis = axis_of(what.back())](const Frame& frame) {
+                double sum = 0;
+                for (const Contact& contact : frame.contacts)
+                    sum += ((contact.b == body) - (contact.a == body)) * contact.force[axis];
+                return sum;
+            };
+            return;
+        }
         const MotionQuantity& quantity = motion(what, name, true);
         source.series.unit = quantity.unit;
         source.of_frame = [body, value = quantity.value](const Frame& frame) {

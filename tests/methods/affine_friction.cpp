@@ -106,21 +106,23 @@ TEST(AffineFriction, FineSphereRollsDownAtFiveSeventhsOfTheSlope) {
 
 TEST(AffineFriction, ScrewAdvancesByItsPitch) {
     Scene scene = builtin("screw", {});
-    const double pitch = 0.25, spin = 4.0;
+    const double pitch = 0.25, spin = 6.0;
     scene.bodies[1].angular_velocity = Vec3(0, -spin, 0);
     scene.bodies[1].linear_velocity = Vec3(0, -spin * pitch / (2 * EIGEN_PI), 0);
     Simulation simulation(scene);
     std::vector<double> angle{0.0}, height{position(simulation, 1).y()};
     Mat3 last = simulation.world().bodies.q[1].leftCols<3>();
-    for (int k = 0; k < 60; ++k) {
+    for (int k = 0; k < 70; ++k) {
         simulation.step();
         const Mat3 now = simulation.world().bodies.q[1].leftCols<3>(), turned = now * last.transpose();
         last = now;
         angle.push_back(angle.back() + std::atan2(turned(0, 2) - turned(2, 0), turned(0, 0) + turned(2, 2)));
         height.push_back(position(simulation, 1).y());
     }
-    ASSERT_LT(angle.back(), -2.0);
-    // Slope of the best line through height over angle: the play between the threads averages out.
+    ASSERT_LT(angle.back(), -3.0);
+    // Slope of the best line through height over angle, once it has fallen through the play between the threads.
+    angle.erase(angle.begin(), angle.begin() + 15);
+    height.erase(height.begin(), height.begin() + 15);
     double mean_a = 0, mean_h = 0, ah = 0, aa = 0;
     const double n = static_cast<double>(angle.size());
     for (std::size_t k = 0; k < angle.size(); ++k) {

@@ -114,6 +114,25 @@ TEST(SweepCells, NeverMissesWhatSamplingFinds) {
     EXPECT_GT(frees, 100);
 }
 
+TEST(SweepCells, CloseCellsWithNearlyParallelEdgesAreFree) {
+    // A small face a micron above a large one, their diagonals over each other and almost parallel, both a little tilted:
+    // closest points of the diagonals are lost to round-off.
+    Random random(3);
+    std::uniform_real_distribution<double> number(-1, 1);
+    for (int trial = 0; trial < 2000; ++trial) {
+        const double turn = 1e-6 * number(random), tilt = 3e-7 * number(random), lean = 3e-7 * number(random);
+        const auto place = [&](double x, double z, double height, double by) {
+            return Vec3(x + by * turn * z, height + by * (tilt * x + lean * z), z - by * turn * x);
+        };
+        const Corners large{Vec3(-5, 7, -5), Vec3(5, 7, 5), Vec3(5, 7, -5)};
+        const auto small = [&](double height, double by) {
+            return Corners{place(-0.5, -0.5, height, by), place(0.5, 0.5, height, by),
+                           place(-0.5, 0.5, height, by)};
+        };
+        EXPECT_FALSE(sweep_cells(large, large, small(7 + 1.6e-6, 0.0), small(7 + 1.2e-6, 1.0)).hit) << trial;
+    }
+}
+
 TEST(SweepCells, SlidesAndGrazesAreFree) {
     const Corners flat{Vec3(-5, 0, -5), Vec3(5, 0, -5), Vec3(0, 0, 5)};
     Corners above{Vec3(-1, 1e-9, 0), Vec3(-0.5, 1e-9, 0.1), Vec3(-0.7, 1e-9, 0.5)}, after = above;

@@ -224,7 +224,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     finished_.assign(q_.size(), 0);
     node_.assign(q_.size(), -1);
     friction_.clear();
-    iterations_ = solves_ = line_search_steps_ = rounds_ = 0;
+    iterations_ = solves_ = fallbacks_ = line_search_steps_ = rounds_ = 0;
     converged_ = true;
     std::fill(std::begin(inner_ms_), std::end(inner_ms_), 0.0);
     scale_.reference_acceleration = plan_.wanted > 0.0 ? plan_.stiffness
@@ -256,6 +256,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     const char* names[] = {"assemble", "solve", "ccd", "energy"};
     for (int k = 0; k < 4; ++k) timer_.add(names[k], inner_ms_[k]);
     report.figures = {{"solves", static_cast<double>(solves_)},
+                      {"ldlt", static_cast<double>(fallbacks_)},
                       {"line_search", static_cast<double>(line_search_steps_)},
                       {"candidate_builds", static_cast<double>(rounds_)},
                       {"candidates", static_cast<double>(field_.candidate_count())}};
@@ -306,6 +307,7 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         const IslandResult& result = results[k];
         iterations_ = std::max(iterations_, result.iterations);
         solves_ += result.solves;
+        fallbacks_ += result.fallbacks;
         line_search_steps_ += result.line_search_steps;
         inner_ms_[0] += result.assemble_ms;
         inner_ms_[1] += result.solve_ms;

@@ -71,7 +71,7 @@ class AffineMethod final : public Method {
     std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;
     std::unique_ptr<std::ofstream> log_;
     long step_ = 0;
-    int iterations_ = 0, solves_ = 0, line_search_steps_ = 0, rounds_ = 0;
+    int iterations_ = 0, solves_ = 0, fallbacks_ = 0, line_search_steps_ = 0, rounds_ = 0;
     bool converged_ = true;
     double inner_ms_[4] = {0, 0, 0, 0};
 };

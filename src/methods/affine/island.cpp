@@ -105,6 +105,7 @@ class IslandNewton {
         Clock clock(result_.solve_ms);
         system.solve(island_, context_, solver, direction_);
         ++result_.solves;
+        result_.fallbacks += system.used_ldlt();
         if (!context_.dump.empty())
             dump_system(context_.dump + "-body" + std::to_string(island_.bodies[0]) + "-solve" +
                             std::to_string(result_.solves),
@@ -384,6 +385,7 @@ std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& f
 void IslandResult::go_on(IslandResult later) {
     iterations += later.iterations;
     solves += later.solves;
+    fallbacks += later.fallbacks;
     line_search_steps += later.line_search_steps;
     converged = later.converged;
     out_of_slack = later.out_of_slack;

@@ -57,6 +57,7 @@ struct IslandResult {
     std::vector<IterationLog> log;
     int iterations = 0;
     int solves = 0;
+    int fallbacks = 0;  // solves by L D L^T
     int line_search_steps = 0;
     bool converged = false;
     bool out_of_slack = false;

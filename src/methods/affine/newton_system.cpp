@@ -332,6 +332,8 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
         if (nodes == 1)
             Eigen::Map<Eigen::Matrix<double, Dof, 1>>(x_.data()) =
                 single_.solve(Eigen::Map<const Eigen::Matrix<double, Dof, 1>>(right_.data()));
+        else if (fallback_)
+            fallback_->solve(right_.data(), x_.data());
         else
             solver.solve(right_.data(), x_.data());
     } else {
@@ -377,7 +379,14 @@ void NewtonSystem<Dof>::factor(const Island& island, solve::BlockCholesky& solve
         single_.compute(Eigen::Map<const Eigen::Matrix<double, Dof, Dof>>(matrix_.diagonal.data()));
         return;
     }
-    // A pivot lost to round-off comes back with a little more inertia.
+    fallback_.reset();
+    if (solver.factor(matrix_)) return;
+    // A pivot lost to round-off: L D L^T; with joints, whose solve needs the matrix itself, a little more inertia.
+    if (island.rows.empty()) {
+        fallback_ = std::make_unique<solve::BlockLdlt>();
+        if (fallback_->factor(matrix_)) return;
+        fallback_.reset();
+    }
     double shift = 0.0;
     while (!solver.factor(matrix_)) {
         shift = shift == 0.0 ? 1e-10 : 100.0 * shift;

@@ -11,6 +11,7 @@
 #include <Eigen/Cholesky>
 
 #include "methods/affine/island.hpp"
+#include "solve/block_ldlt.hpp"
 
 namespace tenon::affine {
 
@@ -47,6 +48,7 @@ class NewtonSystem {
     const solve::BlockMatrix& matrix() const { return matrix_; }
     const std::vector<Mat34>& gradient() const { return gradient_; }
     const std::vector<double>& right() const { return right_; }
+    bool used_ldlt() const { return fallback_ != nullptr; }
 
   private:
     void assemble_body(const BodyStep& body, const Mat34& q, int node, const StepContext& context);
@@ -65,6 +67,7 @@ class NewtonSystem {
     std::vector<double> stretch_;  // contact stiffness seen by strain
     std::vector<PairBlocks<Dof>> pair_blocks_;
     Eigen::LDLT<Eigen::Matrix<double, Dof, Dof>> single_;
+    std::unique_ptr<solve::BlockLdlt> fallback_;  // of the last factorisation, where Cholesky failed
     std::vector<double> right_, x_, residual_, correction_;
     std::vector<double> row_weight_,
         row_gap_;  // per joint row: weight in the augmented matrix, ja.qa + jb.qb
