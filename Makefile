@@ -11,7 +11,7 @@ help:
 	@echo "make test        set up, build, run every test"
 	@echo "make build       build only: the program is $(BUILD)/bin/tenon (PRESET=debug|asan|tsan for others)"
 	@echo "make bench       set up the peers, run every benchmark, as JSON lines in build/bench.jsonl"
-	@echo "make acceptance  long runs at paper size: results in acceptance/"
+	@echo "make acceptance  long runs at paper size, and rigid-ipc's scenes (FIXTURES=folder): results in acceptance/"
 	@echo "make fresh       prove 'make demo' and 'make test' in a minimal Debian (root)"
 	@echo "make format      clang-format all sources"
 	@echo "make docs        check the documentation's links and commands"
@@ -43,8 +43,10 @@ bench: setup
 	@$(MAKE) --no-print-directory program
 	@$(BUILD)/bin/tenon bench --json | tee $(BUILD)/bench.jsonl
 
+FIXTURES ?= ../shared/fixtures/rigid-ipc
 acceptance: program
 	@scripts/acceptance $(BUILD)/bin/tenon acceptance
+	@scripts/fixtures $(BUILD)/bin/tenon $(FIXTURES) acceptance/fixtures
 
 fresh:
 	@scripts/fresh

@@ -84,7 +84,8 @@ struct Choice {
     double miss = 1e300;
 };
 
-// The stiffness for a range: from hard to soft the bounce grows, until the barrier is too soft to stop the body.
+// The stiffness for a range: from hard to soft the bounce grows (and Newmark's becomes steady), until the barrier is too
+// soft to stop the body.
 Choice best_push(Integrator integrator, double approach, double wanted, double least_push,
                  double fixed_push) {
     Choice best;
@@ -102,7 +103,7 @@ Choice best_push(Integrator integrator, double approach, double wanted, double l
     for (double push = hard; push >= std::max(least_push, 1e-6); push /= 2.0) {
         const Bounce b = consider(push);
         if (b.closest < 0.02) break;
-        if (b.mean >= wanted) {
+        if (b.mean >= wanted && steady(b)) {
             soft = push;
             break;
         }
