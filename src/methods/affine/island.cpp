@@ -173,9 +173,7 @@ class IslandNewton {
             }
             const double fraction = safe_fraction(island_, context_, poses_, trial_, keep);
             if (fraction >= 1.0) return t;
-            // The straight way to a turned pose cuts its corner by the square of the turn: a shorter one is freer than
-            // its share of this. Only what still blocks it then does so in proportion.
-            t *= std::min(0.98, attempt == 0 ? std::sqrt(fraction) : fraction);
+            t *= std::min(0.98, fraction);
             keep = std::max(0.9 * keep, 0.2);  // the shorter chord differs a little: ask a little less of it
         }
         return 0.0;

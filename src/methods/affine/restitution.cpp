@@ -75,7 +75,7 @@ Bounce bounce(Integrator integrator, double approach, double push) {
 
 // Bounces that come back the same from whatever moment they begin, and stay clear of the wall.
 bool steady(const Bounce& b) {
-    return b.most - b.least < 0.06 && b.closest > 0.02;
+    return b.most - b.least < 0.02 && b.closest > 0.02;
 }
 
 struct Choice {
@@ -91,7 +91,7 @@ Choice best_push(Integrator integrator, double approach, double wanted, double l
     Choice best;
     const auto consider = [&](double push) {
         const Bounce b = bounce(integrator, approach, push);
-        const double miss = std::abs(b.mean - wanted) / wanted + (steady(b) ? 0.0 : b.most - b.least);
+        const double miss = std::abs(b.mean - wanted) / wanted + 0.5 * (b.most - b.least);
         if (miss < best.miss) best = {push, b, miss};
         return b;
     };

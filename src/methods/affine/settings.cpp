@@ -40,7 +40,7 @@ std::vector<ParamInfo> parameter_list() {
          1e3,
          {},
          "m/s"},
-        {"max_iterations", 200.0, "Newton iterations before a step counts as unconverged", 1.0, 1e6},
+        {"max_iterations", 1000.0, "Newton iterations before a step counts as unconverged", 1.0, 1e6},
         {"friction_iterations", 1.0, "how often friction's normal forces are renewed within a step", 1.0,
          100.0},
         {"restitution", -1.0,

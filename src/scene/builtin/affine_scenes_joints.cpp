@@ -85,7 +85,7 @@ Scene make_newtons_cradle(const Params& params) {
     scene.materials[0].friction = 0.0;
     scene.contact.dhat = 0.002;
     const int balls = params.integer("balls");
-    const double radius = 0.1, length = 1.0, spacing = 2 * radius + 0.0021;
+    const double radius = 0.1, length = 1.0, spacing = 2 * radius + 0.006;  // one strike after the other
     const double lifted = params.number("angle") * EIGEN_PI / 180.0;
     scene.method_params["restitution"] = 1.0;
     scene.method_params["restitution_speed"] = std::sqrt(2.0 * 9.81 * length * (1.0 - std::cos(lifted)));
