@@ -91,11 +91,13 @@ Scene make_newtons_cradle(const Params& params) {
     scene.method_params["restitution_speed"] = std::sqrt(2.0 * 9.81 * length * (1.0 - std::cos(lifted)));
     const GeometrySpec ball = shape_spec("icosphere", {{"radius", radius}, {"subdivisions", 2.0}});
     for (int k = 0; k < balls; ++k) {
+        // Each turned its own way: corner on corner would count once for every pair of edges there.
         const Vec3 pivot((k - 0.5 * (balls - 1)) * spacing, length, 0);
         const double lift = k == 0 ? lifted : 0.0;
-        BodySpec body = body_spec(scene, "ball" + std::to_string(k), ball,
-                                  pivot + length * Vec3(-std::sin(lift), -std::cos(lift), 0),
-                                  turn(-lift * 180.0 / EIGEN_PI, Vec3::UnitZ()));
+        BodySpec body =
+            body_spec(scene, "ball" + std::to_string(k), ball,
+                      pivot + length * Vec3(-std::sin(lift), -std::cos(lift), 0),
+                      turn(-lift * 180.0 / EIGEN_PI, Vec3::UnitZ()) * turn(25.0 * k + 8.0, Vec3(1, 2, 3)));
         body.density = 7850.0;
         body.color = {0.7, 0.72, 0.75};
         add_hinge(scene, -1, scene.add_body(body), pivot, Vec3::UnitZ());
