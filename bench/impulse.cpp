@@ -185,7 +185,7 @@ void run(const Options& options) {
         beside_bullet(options, "chess", "pieces", quick ? 40 : 320, quick ? 1.0 : 3.0);
     if (options.wants("fig6")) figure_6(options, quick ? 40 : 320, quick ? 0.8 : 2.8);
     table_2(options);
-    if (options.wants("solvers")) compare_solvers(options, quick ? 216 : 1000);
+    if (options.wants("solvers")) compare_solvers(options, quick ? 216 : 2000);
     if (options.wants("energy")) energy_of_piles(options, quick ? 500 : 10000);
     if (options.wants("scaling"))
         scaling(options, quick ? std::vector<int>{125, 343} : std::vector<int>{216, 1000, 5000, 12000});

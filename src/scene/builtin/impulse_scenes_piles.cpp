@@ -78,7 +78,7 @@ Scene make_cubes(const Params& params) {
     expect(scene, "", "z", -reach, reach, "all cubes stay in the box");
     expect(scene, "", "min_distance", -0.1 * size, 1e300,
            "no cube sinks into another by a tenth of its side");
-    scene.camera = {{"eye", {1.3 * inner, 1.8 * inner, 1.6 * inner}}, {"target", {0, 0.3 * inner, 0}}};
+    scene.camera = {{"eye", {0.5 * inner, 2.7 * inner, 1.1 * inner}}, {"target", {0, 0.5 * inner, 0}}};
     return scene;
 }
 
