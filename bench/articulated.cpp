@@ -116,6 +116,18 @@ void nets(const Options& options) {
                               .set("solves_per_step", m.solves)
                               .set("joint_residual_max", m.residual));
         }
+        if (c.n == 10) {  // rigid bodies with exact joints by Newton's method, as the paper's VQ
+            Scene scene = make_builtin(*find_builtin("joint-net"), {{"n", c.n}, {"dt", c.dt}});
+            scene.method_params["model"] = std::string("rigid");
+            Simulation simulation(scene);
+            const Measured m = measure(simulation, steps, 2);
+            options.print(row_of("joint-net none", "tenon", c.n)
+                              .set("setting", "rigid reference (VQ)")
+                              .set("ms_per_step", m.ms)
+                              .set("solver", m.solver)
+                              .set("solves_per_step", m.solves)
+                              .set("joint_residual_max", m.residual));
+        }
         for (const PeerRun& peer : peer_nets(static_cast<int>(c.n), c.dt, steps, 30))
             options.print(row_of("joint-net none", peer.engine, c.n)
                               .set("setting", peer.setting)

@@ -147,6 +147,41 @@ std::string equality_chain(int links, double end_mass, double dt) {
     return xml + "</equality></mujoco>";
 }
 
+// n x n nodes and their rods as free bodies held together by connect constraints, one edge pinned.
+std::string equality_net(int n, double dt, int iterations) {
+    const double s = 0.2, t = 0.02, half_node = 0.015;
+    std::string xml = fmt::format(
+        "<mujoco><size njmax='{}' nconmax='10'/><option timestep='{}' iterations='{}' gravity='0 -9.81 "
+        "0'><flag "
+        "contact='disable'/></option><worldbody>",
+        20 * n * n, dt, iterations);
+    std::string joins;
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i)
+            xml += fmt::format(
+                "<body name='n{}' pos='{} 0 {}'><freejoint/><geom type='box' size='{} {} {}' "
+                "mass='{}'/></body>",
+                j * n + i, i * s, j * s, half_node, half_node, half_node,
+                8000 * half_node * half_node * half_node);
+    const auto rod = [&](int a, int b, double x, double z, bool along_z) {
+        const int k = a * 2 + (along_z ? 1 : 0);
+        xml += fmt::format(
+            "<body name='r{}' pos='{} 0 {}'><freejoint/><geom type='box' size='{} {} {}' mass='{}'/></body>",
+            k, x, z, along_z ? t / 2 : s / 2, t / 2, along_z ? s / 2 : t / 2, 1000 * s * t * t);
+        joins += fmt::format(
+            "<connect body1='n{}' body2='r{}' anchor='0 0 0'/><connect body1='n{}' body2='r{}' anchor='0 0 "
+            "0'/>",
+            a, k, b, k);
+    };
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i) {
+            if (i + 1 < n) rod(j * n + i, j * n + i + 1, (i + 0.5) * s, j * s, false);
+            if (j + 1 < n) rod(j * n + i, (j + 1) * n + i, i * s, (j + 0.5) * s, true);
+        }
+    for (int i = 0; i < n; ++i) joins += fmt::format("<connect body1='n{}' anchor='0 0 0'/>", i);
+    return xml + "</worldbody><equality>" + joins + "</equality></mujoco>";
+}
+
 PeerRun run_mujoco(const std::string& xml, double dt, int steps, const std::string& setting) {
     (void)dt;
     PeerRun result{"mujoco", setting};
@@ -238,6 +273,11 @@ std::vector<PeerRun> peer_nets([[maybe_unused]] int n, [[maybe_unused]] double d
         }
     for (int i = 0; i < n; ++i) bullet.join(nodes[i], nullptr, nodes[i]->getWorldTransform().getOrigin());
     runs.push_back(bullet.run(dt, steps, fmt::format("point-to-point, {} iterations", iterations)));
+#endif
+#ifdef TENON_HAVE_MUJOCO
+    if (n <= 10)  // its constraint matrix is dense here: a net of 20 would need gigabytes
+        runs.push_back(run_mujoco(equality_net(n, dt, iterations), dt, steps,
+                                  fmt::format("equality, {} iterations", iterations)));
 #endif
     return runs;
 }

@@ -16,7 +16,8 @@ struct PeerRun {
 // Links of 10 x 2 x 2 cm and 1000 kg/m^3 from horizontal, with an end mass.
 std::vector<PeerRun> peer_chains(int links, double end_mass_ratio, double dt, int steps);
 
-// n x n nodes and their rods of 0.2 m, pinned along one edge: Bullet with point-to-point constraints.
+// n x n nodes and their rods of 0.2 m, pinned along one edge: Bullet with point-to-point constraints, and up to
+// n = 10 MuJoCo with connect constraints.
 std::vector<PeerRun> peer_nets(int n, double dt, int steps, int iterations);
 
 // A chain of ball joints in Bullet's multibody solver: milliseconds per step.
