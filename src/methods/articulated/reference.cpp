@@ -1,7 +1,11 @@
 #include "methods/articulated/reference.hpp"
 
+#include <cmath>
+
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
+
+#include "world/rigid_state.hpp"
 
 namespace tenon::articulated {
 namespace {
@@ -17,7 +21,61 @@ Vec3 spin_rate(const RigidReference& body, const Quat& rotation, const Vec3& w, 
     return (torque - w.cross(body.inertia.cwiseProduct(w))).cwiseQuotient(body.inertia);
 }
 
+// Jacobi's sn(u, k) by descending Landen steps of the arithmetic-geometric mean.
+double jacobi_sn(double u, double k) {
+    double a[32], c[32];
+    a[0] = 1.0;
+    c[0] = k;
+    double b = std::sqrt(1.0 - k * k);
+    int n = 0;
+    for (; n < 30 && std::abs(c[n]) > 1e-16; ++n) {
+        a[n + 1] = 0.5 * (a[n] + b);
+        c[n + 1] = 0.5 * (a[n] - b);
+        b = std::sqrt(a[n] * b);
+    }
+    double phi = std::ldexp(a[n] * u, n);
+    for (; n > 0; --n) phi = 0.5 * (phi + std::asin(c[n] / a[n] * std::sin(phi)));
+    return std::sin(phi);
+}
+
 }  // namespace
+
+RigidReference reference_of(const World& world, int body) {
+    const world::RigidState state = world::rigid_state(world.bodies, body);
+    RigidReference out;
+    out.mass = world.bodies.mass[body];
+    out.inertia = world.bodies.moments_of_inertia(body);
+    out.position = state.position;
+    out.velocity = state.velocity;
+    out.rotation = state.rotation;
+    out.spin = state.rotation.conjugate() * state.spin;
+    return out;
+}
+
+RigidReference reference_of(const World& world, int body, const Vec3& fixed_point) {
+    RigidReference out = reference_of(world, body);
+    out.lever = out.rotation.conjugate() * (out.position - fixed_point);
+    out.inertia.array() += out.mass * (out.lever.squaredNorm() - out.lever.array().square());
+    return out;
+}
+
+// theta of Eq. 60 hangs at 0 and starts at pi/2: sin(theta/2) = k sn(K - w t), k = sin(pi/4); this is pi/2 - theta.
+double PendulumReference::angle(double time) const {
+    const double k = std::sqrt(0.5), w = std::sqrt(mass * gravity * distance / inertia);
+    return 0.5 * M_PI - 2.0 * std::asin(k * jacobi_sn(std::comp_ellint_1(k) - w * time, k));
+}
+
+double PendulumReference::quarter_period() const {
+    return std::comp_ellint_1(std::sqrt(0.5)) / std::sqrt(mass * gravity * distance / inertia);
+}
+
+// Along the rod: weight and centripetal force; across: weight less what accelerates the centre of mass.
+double PendulumReference::force(double angle) const {
+    const double w2 = 2.0 * mass * gravity * distance * std::sin(angle) / inertia;
+    const double along = mass * (gravity * std::sin(angle) + w2 * distance);
+    const double across = mass * gravity * std::cos(angle) * (1.0 - mass * distance * distance / inertia);
+    return std::hypot(along, across);
+}
 
 void step_explicit(RigidReference& body, const Vec3& gravity, double h) {
     body.velocity += h * gravity;

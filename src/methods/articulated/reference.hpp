@@ -3,7 +3,7 @@
 // fixed point.
 #pragma once
 
-#include "tenon/types.hpp"
+#include "tenon/world.hpp"
 
 namespace tenon::articulated {
 
@@ -18,10 +18,26 @@ struct RigidReference {
     Vec3 lever = Vec3::Zero();
 };
 
+// A body of the world as such a reference, free or turning about a fixed point that lies on a principal axis.
+RigidReference reference_of(const World& world, int body);
+RigidReference reference_of(const World& world, int body, const Vec3& fixed_point);
+
 void step_explicit(RigidReference& body, const Vec3& gravity, double h);  // symplectic Euler
 void step_implicit(RigidReference& body, const Vec3& gravity,
                    double h);  // implicit Euler, Newton on the spin
 void step_runge_kutta(RigidReference& body, const Vec3& gravity, double h);  // fourth order
+
+// A rigid pendulum released at rest from horizontal: Eq. 60 and the force at its pivot.
+struct PendulumReference {
+    double mass = 1.0;
+    double inertia = 1.0;   // about the pivot
+    double distance = 1.0;  // from the pivot to the centre of mass
+    double gravity = 9.81;
+
+    double angle(double time) const;  // fallen, from horizontal: 0 to pi and back
+    double force(double angle) const;
+    double quarter_period() const;
+};
 
 // min |q - q~|^2_M / (2 h^2) + kappa V |A^T A - I|^2 by Newton's method, 12x12 Cholesky factorisations.
 struct AffineReference {
