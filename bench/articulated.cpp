@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/articulated_figures.hpp"
 #include "bench/articulated_peers.hpp"
 #include "bench/bench.hpp"
 #include "math/parallel.hpp"
@@ -206,6 +207,7 @@ void run(const Options& options) {
     if (options.wants("heavy-chain")) heavy_chains(options);
     if (options.wants("joint-net")) nets(options);
     if (options.wants("rolling-cylinder")) rolling_cylinder(options);
+    if (options.wants("figures")) articulated_figures(options);
 }
 
 }  // namespace
