@@ -6,6 +6,7 @@
 
 #include "bench/articulated_figures.hpp"
 #include "bench/articulated_peers.hpp"
+#include "bench/articulated_table1.hpp"
 #include "bench/bench.hpp"
 #include "math/parallel.hpp"
 #include "methods/articulated/reference.hpp"
@@ -208,13 +209,16 @@ void run(const Options& options) {
     if (options.wants("joint-net")) nets(options);
     if (options.wants("rolling-cylinder")) rolling_cylinder(options);
     if (options.wants("figures")) articulated_figures(options);
+    if (options.wants("table1")) articulated_table1(options);
 }
 
 }  // namespace
 
 Bench articulated_bench() {
     return {"articulated",
-            "chains, heavy chains and nets beside Bullet and MuJoCo; the rolling cylinder's table", run};
+            "chains, heavy chains and nets beside Bullet and MuJoCo; the paper's Figs. 2 and 7-10 and its "
+            "Table 1",
+            run};
 }
 
 }  // namespace tenon::bench

@@ -135,17 +135,21 @@ void draw(const Options& options, Figure figure, const Measure& measure, const E
     const Curves reference = sampled(figure.seconds, 20000, exact);
     PlotPage page;
     page.title = figure.title;
-    page.subtitle = "solid: co-rotated affine bodies; dashed: implicit rigid bodies, and the reference";
-    PlotPanel panels[2], errors;
+    page.subtitle =
+        "co-rotated affine bodies and implicit rigid bodies at several time steps, beside the reference "
+        "(dashed)";
+    PlotPanel errors;
     errors.title = fmt::format("largest error from {:g} to {:g} s", figure.errors_from, figure.errors_until);
     errors.x_label = "time step [s]";
     errors.y_label = figure.quantity[0];
     errors.log_x = errors.log_y = true;
-    for (int k = 0; k < 2; ++k) {
-        panels[k].title = panels[k].y_label = figure.quantity[k];
-        panels[k].x_label = "time [s]";
-    }
     for (const Variant& variant : variants) {
+        PlotPanel panels[2];
+        for (int k = 0; k < 2; ++k) {
+            panels[k].title = variant.label;
+            panels[k].y_label = figure.quantity[k];
+            panels[k].x_label = "time [s]";
+        }
         PlotLine falling;
         falling.label = variant.label;
         falling.markers = true;
@@ -154,8 +158,7 @@ void draw(const Options& options, Figure figure, const Measure& measure, const E
             const Curves curves = simulate(figure.scene, variant, h, figure.seconds, measure);
             const Quantities error = difference(curves, reference, figure.errors_from, figure.errors_until);
             for (int k = 0; k < 2; ++k)
-                panels[k].lines.push_back(
-                    line(fmt::format("{}, {:g} ms", variant.label, 1e3 * h), curves, k, variant.dashed));
+                panels[k].lines.push_back(line(fmt::format("{:g} ms", 1e3 * h), curves, k, false));
             falling.x.push_back(h);
             falling.y.push_back(error[0]);
             Row row;
@@ -165,10 +168,10 @@ void draw(const Options& options, Figure figure, const Measure& measure, const E
             options.print(row);
         }
         errors.lines.push_back(falling);
-    }
-    for (int k = 0; k < 2; ++k) {
-        panels[k].lines.push_back(line("reference", reference, k, true));
-        page.panels.push_back(panels[k]);
+        for (int k = 0; k < 2; ++k) {
+            panels[k].lines.push_back(line("reference", reference, k, true));
+            page.panels.push_back(panels[k]);
+        }
     }
     page.panels.push_back(errors);
     if (options.plots.empty()) return;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "scene/param_value.hpp"
+#include "scene/two_hinge.hpp"
 #include "tenon/error.hpp"
 #include "tenon/method.hpp"
 
@@ -85,6 +86,7 @@ Scene Reader::read(Value& root) {
     if (const Value* wind = root.find("wind")) read_wind(*wind);
     if (const Value* expect = root.find("expect")) read_expect(top / "expect", *expect);
     if (const Value* camera = root.find("camera")) read_camera(top / "camera", *camera);
+    split_linear_universals(scene_);
     scene_.file.clear();
     return std::move(scene_);
 }

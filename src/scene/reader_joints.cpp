@@ -26,7 +26,9 @@ struct Restricted {
 const std::vector<Restricted>& restricted_keys() {
     using enum JointType;
     static const std::vector<Restricted> keys = {
-        {"point_b", {distance}, "only distance joints have a second point"},
+        {"point_b",
+         {ball, hinge, universal, prismatic, fixed, cylindrical, planar, distance},
+         "a coupling has no points"},
         {"axis_b", {universal}, "only universal joints have a second axis"},
         {"twist", {ball}, "only ball joints twist; use \"spring\""},
         {"bend", {ball}, "only ball joints bend; use \"spring\""},

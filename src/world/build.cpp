@@ -10,6 +10,7 @@
 #include "tenon/world.hpp"
 #include "world/elastic_build.hpp"
 #include "world/geometry_mesh.hpp"
+#include "world/joint_check.hpp"
 
 namespace tenon {
 namespace {
@@ -180,7 +181,8 @@ void add_joint(World& world, const Scene& scene, int index) {
     joint.rest_length = (anchor[1] - anchor[0]).norm();
     if (spec.type != JointType::distance && joint.rest_length > 1e-9)
         throw InputError(origin.file, origin.path + ".point_b",
-                         fmt::format("the two anchors are {:g} m apart at the start", joint.rest_length),
+                         fmt::format("the two anchors{} are {:g} m apart at the start",
+                                     spec.name.empty() ? "" : " of '" + spec.name + "'", joint.rest_length),
                          "leave out point_b, or make them meet");
     world.joints.push_back(joint);
 }
@@ -237,6 +239,7 @@ World build_world(const Scene& scene) {
     world.wind = scene.wind;
     world.contact_spec = scene.contact;
     for (int i = 0; i < static_cast<int>(scene.bodies.size()); ++i) add_body(world, scene, i);
+    check_joints(scene);
     for (int i = 0; i < static_cast<int>(scene.joints.size()); ++i) add_joint(world, scene, i);
     for (const auto& pair : scene.contact.ignore) world.ignored_pairs.insert(pair_key(pair[0], pair[1]));
     for (const PairSpec& pair : scene.contact.pairs)

@@ -144,9 +144,12 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
     else
         geometry::collide::find_contacts(ca, pose_a.leftCols<3>(), pose_a.col(3), cb, pose_b.leftCols<3>(),
                                          pose_b.col(3), near, found_);
-    // deeper than the smaller body is no contact that a push along one normal could mend
-    const double deepest = -std::min(ca.radius > 0 ? ca.radius : huge, cb.radius);
-    std::erase_if(found_, [&](const auto& contact) { return contact.distance < deepest; });
+    // Deeper than the smaller body is no contact that a push along one normal could mend; a collider with a closed form
+    // knows the way out at any depth.
+    if (field.moving[a] || !has_closed_form(primitive.kind)) {
+        const double deepest = -std::min(ca.radius > 0 ? ca.radius : huge, cb.radius);
+        std::erase_if(found_, [&](const auto& contact) { return contact.distance < deepest; });
+    }
     const auto stiffness = [&](int i) {
         const double young = world.materials[world.bodies.material[i]].young;
         const double material = 1e-3 * young * std::cbrt(world.bodies.volume[i]);

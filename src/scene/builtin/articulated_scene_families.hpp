@@ -13,6 +13,7 @@ std::vector<BuiltinScene> articulated_net_scenes();
 std::vector<BuiltinScene> articulated_single_scenes();
 std::vector<BuiltinScene> articulated_mechanism_scenes();
 std::vector<BuiltinScene> articulated_crowd_scenes();
+std::vector<BuiltinScene> articulated_tree_scenes();
 
 inline Scene articulated_scene(double dt, double seconds) {
     Scene scene;

@@ -6,7 +6,7 @@ namespace tenon {
 std::vector<BuiltinScene> articulated_scenes() {
     std::vector<BuiltinScene> scenes;
     for (auto group : {articulated_single_scenes, articulated_chain_scenes, articulated_net_scenes,
-                       articulated_mechanism_scenes, articulated_crowd_scenes})
+                       articulated_mechanism_scenes, articulated_tree_scenes, articulated_crowd_scenes})
         for (BuiltinScene& scene : group()) scenes.push_back(std::move(scene));
     return scenes;
 }

@@ -1,6 +1,5 @@
-// Many bodies: pulley, tree, cloak, ragdolls, falling joints (M-ABD Figs. 1 and 15-20).
+// Many bodies: pulley, cloak, ragdolls, falling joints (M-ABD Figs. 1, 15 and 17-20).
 #include <cmath>
-#include <random>
 
 #include <fmt/format.h>
 
@@ -100,10 +99,11 @@ Scene make_pulley(const Params& params) {
     }
     const int first_link = drums;
     const double chain_mass = 1000.0 * link * width * width * static_cast<double>(points.size() - 1);
-    // the anchor outweighs what hangs on the winch's side, so that a released chain runs back
-    const double weight = params.number("anchor_mass") > 0
-                              ? params.number("anchor_mass")
-                              : 0.3 * chain_mass + 50 * 1000.0 * link * width * width;
+    // The anchor outweighs what hangs on the winch's side, so that a released chain runs back, and a whole span, or the
+    // chain would go slack below the lower drums.
+    const double per_metre = 1000.0 * width * width;
+    const double chosen = std::max(0.3 * chain_mass + 50 * per_metre * link, 1.3 * per_metre * span);
+    const double weight = params.number("anchor_mass") > 0 ? params.number("anchor_mass") : chosen;
     const double side = std::cbrt(weight / 7850.0);
     BodySpec anchor =
         body_spec(scene, "anchor", box_spec(Vec3::Constant(side)), points.front() - Vec3(0, 0.5 * side, 0));
@@ -140,125 +140,90 @@ Scene make_pulley(const Params& params) {
     return scene;
 }
 
-// ---- tree --------------------------------------------------------------------------------------------------
+// ---- cloak -------------------------------------------------------------------------------------------------
 
-struct TreeBuilder {
-    Scene& scene;
-    std::mt19937 engine{12345};
-    double stiffness;
-    int material;
-    int links = 0, most = 0;
+// Where a walking figure is over time: along a winding path, with a bob in every step.
+struct Walk {
+    struct Moment {
+        double time;
+        Vec3 at;
+        double heading, stride;  // stride: phase of the legs, radians
+    };
+    std::vector<Moment> moments;
 
-    double uniform(double lo, double hi) {
-        return lo + (hi - lo) * static_cast<double>(engine() - std::mt19937::min()) /
-                        static_cast<double>(std::mt19937::max() - std::mt19937::min());
-    }
-
-    int add_link(const Vec3& from, const Vec3& to, double thick, int parent) {
-        BodySpec body =
-            body_spec(scene, fmt::format("b{}", links), box_spec({(to - from).norm(), thick, thick}),
-                      0.5 * (from + to), along(to - from));
-        body.material = material;
-        body.group = "tree";
-        body.color = {0.35, thick > 0.05 ? 0.25 : 0.5, 0.15};
-        const int index = scene.add_body(body);
-        ++links;
-        JointSpec joint =
-            joint_spec("", parent < 0 ? JointType::fixed : JointType::ball, parent, index, from, to - from);
-        if (parent >= 0) {
-            // bending stiffness of a beam section over a link's length, E I / l, with E of green wood scaled down
-            SpringSpec spring;
-            spring.stiffness = stiffness * std::pow(thick, 4) / (12.0 * (to - from).norm());
-            spring.damping = 0.02 * spring.stiffness;
-            joint.bend = spring;
-            joint.twist = spring;
+    explicit Walk(double seconds) {
+        const double dt = 1.0 / 30.0;
+        Vec3 at = Vec3::Zero();
+        double stride = 0.0;
+        for (int k = 0; k * dt <= seconds + dt; ++k) {
+            const double t = k * dt, ramp = 1.0 - std::exp(-2.0 * t);
+            const double heading = 0.9 * ramp * std::sin(2 * M_PI * t / 5.0);
+            moments.push_back(
+                {t, at + Vec3(0, 0.02 * ramp * (1 - std::cos(2 * stride)), 0), heading, stride});
+            at += 0.7 * ramp * dt * Vec3(std::cos(heading), 0, -std::sin(heading));
+            stride += 2 * M_PI * 0.8 * ramp * dt;
         }
-        scene.joints.push_back(joint);
-        return index;
+    }
+    // A part that hangs from `pivot` and swings by `swing` sin(stride).
+    std::vector<Keyframe> part(const Vec3& pivot, const Vec3& center, double swing) const {
+        std::vector<Keyframe> keys;
+        for (const Moment& m : moments) {
+            const Quat facing(Eigen::AngleAxisd(m.heading, Vec3::UnitY()));
+            const Quat swung = facing * Quat(Eigen::AngleAxisd(swing * std::sin(m.stride), Vec3::UnitZ()));
+            keys.push_back({m.time, m.at + facing * pivot + swung * (center - pivot), swung});
+        }
+        return keys;
     }
 };
 
-// Grown breadth-first: every tip makes a few links, then splits, until the links are used up.
-Scene make_tree(const Params& params) {
-    Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
-    const bool willow = params.text("kind") == "willow";
-    scene.add_material(material_spec("wood", 600.0, 1e8));
-    TreeBuilder tree{scene, std::mt19937(12345), params.number("stiffness"), 1, 0, params.integer("links")};
-    struct Tip {
-        Vec3 at, direction;
-        double thick;
-        int parent, order;
+// Returns the part that carries the cloak.
+int add_walker(Scene& scene) {
+    const Walk walk(scene.seconds);
+    const auto part = [&](const std::string& name, const GeometrySpec& geometry, const Vec3& pivot,
+                          const Vec3& center, double swing) {
+        BodySpec body = body_spec(scene, name, geometry, center);
+        body.type = BodyType::kinematic_body;
+        body.group = "figure";
+        body.friction = 0.0;
+        body.color = {0.75, 0.6, 0.5};
+        body.motion = walk.part(pivot, center, swing);
+        body.position = body.motion.front().position;
+        body.rotation = body.motion.front().rotation;
+        return scene.add_body(body);
     };
-    std::vector<Tip> tips{{Vec3::Zero(), Vec3::UnitY(), 0.25, -1, 0}};
-    for (std::size_t head = 0; head < tips.size() && tree.links < tree.most; ++head) {
-        Tip tip = tips[head];
-        const int segments = willow && tip.order >= 4 ? 12 : 4;
-        for (int k = 0; k < segments && tree.links < tree.most; ++k) {
-            const double length = std::max(0.12, 0.45 * std::pow(0.85, tip.order));
-            const Vec3 to = tip.at + length * tip.direction;
-            tip.parent = tree.add_link(tip.at, to, tip.thick, tip.parent);
-            tip.at = to;
-            tip.thick = std::max(0.015, 0.95 * tip.thick);
-            const double droop = willow && tip.order >= 3 ? 0.25 : 0.0;
-            tip.direction = (tip.direction + Vec3(tree.uniform(-0.1, 0.1), tree.uniform(-0.1, 0.1) - droop,
-                                                  tree.uniform(-0.1, 0.1)))
-                                .normalized();
-        }
-        const int children = tip.order < 2 ? 3 : 2;
-        for (int c = 0; c < children; ++c) {
-            const double angle = 2 * M_PI * (c + tree.uniform(0, 0.5)) / children,
-                         spread = willow ? 0.8 : 0.6;
-            const Vec3 side = tip.direction.unitOrthogonal();
-            const Vec3 other = tip.direction.cross(side);
-            const Vec3 direction =
-                (tip.direction + spread * (std::cos(angle) * side + std::sin(angle) * other)).normalized();
-            tips.push_back({tip.at, direction, 0.7 * tip.thick, tip.parent, tip.order + 1});
-        }
+    const auto capsule = [](double radius, double length) {
+        return shape_spec("capsule", {{"radius", radius}, {"length", length}});
+    };
+    const int torso = part("torso", capsule(0.16, 0.34), Vec3(0, 1.15, 0), Vec3(0, 1.15, 0), 0);
+    part("neck", capsule(0.06, 0.12), Vec3(0, 1.52, 0), Vec3(0, 1.52, 0), 0);
+    part("head", shape_spec("sphere", {{"radius", 0.12}}), Vec3(0, 1.7, 0), Vec3(0, 1.7, 0), 0);
+    for (int side : {-1, 1}) {
+        const std::string which = side < 0 ? "_l" : "_r";
+        part("shoulder" + which, shape_spec("sphere", {{"radius", 0.09}}), Vec3(0, 1.38, 0.17 * side),
+             Vec3(0, 1.38, 0.17 * side), 0);
+        part("arm" + which, capsule(0.05, 0.45), Vec3(0, 1.38, 0.23 * side), Vec3(0, 1.1, 0.23 * side),
+             -0.4 * side);
+        part("leg" + which, capsule(0.08, 0.66), Vec3(0, 0.88, 0.1 * side), Vec3(0, 0.45, 0.1 * side),
+             0.45 * side);
     }
-    scene.wind.velocity = Vec3(params.number("wind"), 0, 0.2 * params.number("wind"));
-    scene.wind.drag = 4.0;
-    scene.wind.gust = 0.6;
-    scene.wind.gust_period = 2.5;
-    scene.expect.push_back(expect_closed_joints(1e-8));
-    scene.expect.push_back(expect_quantity("", "max_speed", 0.0, 20.0, "it sways and does not blow up"));
-    return scene;
+    return torso;
 }
-
-// ---- cloak -------------------------------------------------------------------------------------------------
 
 Scene make_cloak(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
     const int around = params.integer("around"), down = params.integer("down");
     const int material = scene.add_material(material_spec("thread", 600.0, 1e9, 0.0));
-    const double height = 1.4, radius = 0.28, reach = 1.35 * M_PI;  // of the half open tube around the figure
-    const double spacing = reach * radius / (around - 1);
-    // the figure: a torso and two arms, walking and turning
-    const auto part = [&](const std::string& name, const GeometrySpec& geometry, const Vec3& offset) {
-        BodySpec body = body_spec(scene, name, geometry, offset);
-        body.type = BodyType::kinematic_body;
-        body.group = "figure";
-        body.friction = 0.0;
-        body.color = {0.75, 0.6, 0.5};
-        for (int k = 0; k <= 40; ++k) {
-            const double t = scene.seconds * k / 40, phase = 2 * M_PI * t / 4.0;
-            const Quat facing(Eigen::AngleAxisd(0.6 * std::sin(phase), Vec3::UnitY()));
-            const Vec3 walk(0.5 * (1 - std::cos(0.5 * phase)), 0.03 * std::sin(4 * phase),
-                            0.3 * std::sin(0.5 * phase));
-            body.motion.push_back({t, walk + facing * offset, facing});
-        }
-        return scene.add_body(body);
-    };
-    const int torso =
-        part("torso", shape_spec("capsule", {{"radius", 0.2}, {"length", 0.9}}), Vec3(0, 0.85, 0));
-    part("head", shape_spec("sphere", {{"radius", 0.13}}), Vec3(0, 1.68, 0));
+    const int torso = add_walker(scene);
+    // three quarters of an oval tube around the shoulders, open in front (+x), a little wider at the hem
+    const double reach = 1.4 * M_PI, height = 1.46, half_x = 0.19, half_z = 0.31;
+    const double spacing = 1.12 / (down - 1);
     const double thick = 0.12 * spacing;
     const GeometrySpec node = box_spec(Vec3::Constant(1.5 * thick));
     std::vector<int> nodes;
     const auto at = [&](int i, int j) -> Vec3 {
-        const double angle =
-            reach * (static_cast<double>(i) / (around - 1) - 0.5) + M_PI;  // open in front (+x)
-        const double flare = radius + 0.12 * spacing * j;
-        return {flare * std::cos(angle), height - spacing * j, flare * std::sin(angle)};
+        const double angle = reach * (static_cast<double>(i) / (around - 1) - 0.5) + M_PI;
+        const double flare = 1.0 + 0.25 * j / (down - 1);
+        return {flare * half_x * std::cos(angle), height - spacing * j, flare * half_z * std::sin(angle)};
     };
     const auto style = [&](BodySpec& body) {
         body.material = material;
@@ -409,6 +374,8 @@ Scene make_falling_joints(const Params& params) {
     }
     scene.expect.push_back(expect_closed_joints(1e-6));
     scene.expect.push_back(expect_quantity("", "max_speed", 0.0, 30.0, "nothing blows up"));
+    scene.camera = {{"eye", {1.6 * bowl_radius, 2.2 * bowl_radius, 1.6 * bowl_radius}},
+                    {"target", {0.0, -0.5 * bowl_radius, 0.0}}};
     return scene;
 }
 
@@ -437,26 +404,8 @@ std::vector<BuiltinScene> articulated_crowd_scenes() {
                  {"lift", 1.0, "how far the winch pulls", 0, 100, {}, "m"},
                  {"anchor_mass", 0.0, "mass of the anchor; 0: chosen", 0, 1e9, {}, "kg"},
                  {"check", true, "expect the anchor to rise and fall"}}),
-         {{"links", 1500.0}},
+         {{"links", 1500.0}, {"pulleys", 6.0}, {"seconds", 6.0}},
          make_pulley},
-        {"tree",
-         "articulated",
-         "a tree of jointed links in the wind",
-         "M-ABD Fig. 16",
-         "it sways, twigs more than boughs",
-         timing(0.01, 3.0,
-                {{"links", 400.0, "links", 10, 1e6},
-                 {"kind", std::string("pear"), "how it grows", 0, 0, {"pear", "willow"}},
-                 {"stiffness",
-                  2e8,
-                  "stiffness of joints (Young's modulus of the beam they stand for)",
-                  1e3,
-                  1e12,
-                  {},
-                  "Pa"},
-                 {"wind", 8.0, "wind speed", 0, 60, {}, "m/s"}}),
-         {{"links", 29000.0}},
-         make_tree},
         {"cloak",
          "articulated",
          "a cloak of jointed links on a walking, turning figure",

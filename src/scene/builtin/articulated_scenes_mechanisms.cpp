@@ -33,13 +33,57 @@ Vec3 rocker_pin(const Vec3& crank_pin, const Vec3& pivot, double coupler, double
     return crank_pin + along_d * e + across * Vec3(-e.y(), e.x(), 0);
 }
 
+// One joint of a Bennett linkage to the next (Denavit and Hartenberg): turn about z, go along x, tilt about x.
+Pose bennett_step(double turned, double length, double tilt) {
+    const Quat spin(Eigen::AngleAxisd(turned, Vec3::UnitZ()));
+    return {spin * Vec3(length, 0, 0), spin * Quat(Eigen::AngleAxisd(tilt, Vec3::UnitX()))};
+}
+
+// Four hinges whose axes are neither parallel nor meet: overconstrained, but mobile where the lengths are as the sines of
+// the tilts; then tan(theta_1/2) tan(theta_2/2) = sin((beta + alpha)/2) / sin((beta - alpha)/2).
+void add_bennett(Scene& scene, double speed) {
+    const double alpha = M_PI / 6, beta = M_PI / 3, a = 0.5, b = a * std::sin(beta) / std::sin(alpha);
+    const double theta = 1.0;
+    const double other = 2 * std::atan(std::sin(0.5 * (beta + alpha)) / std::sin(0.5 * (beta - alpha)) /
+                                       std::tan(0.5 * theta));
+    Pose frames[4];
+    const Pose steps[3] = {bennett_step(theta, a, alpha), bennett_step(other, b, beta),
+                           bennett_step(-theta, a, alpha)};
+    for (int k = 0; k < 3; ++k) {
+        frames[k + 1].rotation = frames[k].rotation * steps[k].rotation;
+        frames[k + 1].position = frames[k].position + frames[k].rotation * steps[k].position;
+    }
+    const char* names[3] = {"crank", "coupler", "rocker"};
+    const Vec3 colors[3] = {{0.85, 0.35, 0.25}, {0.95, 0.7, 0.2}, {0.3, 0.6, 0.85}};
+    int bars[3];
+    for (int k = 0; k < 3; ++k)
+        bars[k] = add_bar(scene, names[k], frames[k].position, frames[k + 1].position, 0.0, colors[k]);
+    const char* joints[4] = {"drive", "pin1", "pin2", "pivot"};
+    for (int k = 0; k < 4; ++k)
+        scene.joints.push_back(joint_spec(joints[k], JointType::hinge, k == 0 ? -1 : bars[k - 1],
+                                          k == 3 ? -1 : bars[k], frames[k].position,
+                                          frames[k].rotation * Vec3::UnitZ()));
+    DriveSpec motor;
+    motor.motor = speed_motor(speed);
+    scene.joints[0].drives.push_back(motor);
+    scene.bodies[bars[0]].angular_velocity = Vec3(0, 0, speed);
+    scene.bodies[bars[0]].linear_velocity = Vec3(0, 0, speed).cross(Vec3(0.5 * frames[1].position));
+}
+
 Scene make_four_bar(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
+    const double speed = params.number("speed");
+    scene.materials[0] = material_spec("steel", 7850.0, 2e11);
+    scene.expect.push_back(expect_closed_joints(1e-7));
+    scene.expect.push_back(expect_quantity("crank", "turned_z", 0.999 * speed * scene.seconds,
+                                           1.001 * speed * scene.seconds, "the crank turns round and round"));
+    if (params.text("linkage") == "bennett") {
+        add_bennett(scene, speed);
+        return scene;
+    }
     const bool parallelogram = params.text("linkage") == "parallelogram";
     const double ground = 1.2, crank = parallelogram ? 0.4 : 0.3, coupler = parallelogram ? 1.2 : 1.0,
                  rocker = parallelogram ? 0.4 : 0.8;
-    scene.materials[0] = material_spec("steel", 7850.0, 2e11);
-    const double speed = params.number("speed");
     const Vec3 O(0, 0, 0), C(ground, 0, 0);
     const Vec3 A = O + crank * Vec3(0, 1, 0);
     const Vec3 B = parallelogram ? Vec3(C + A) : rocker_pin(A, C, coupler, rocker);
@@ -57,9 +101,6 @@ Scene make_four_bar(const Params& params) {
     // bars start with the motor's speed only where it is known; the rest follows within the first steps
     scene.bodies[a].angular_velocity = Vec3(0, 0, speed);
     scene.bodies[a].linear_velocity = Vec3(0, 0, speed).cross(Vec3(0.5 * A));
-    scene.expect.push_back(expect_closed_joints(1e-7));
-    scene.expect.push_back(expect_quantity("crank", "turned_z", 0.999 * speed * scene.seconds,
-                                           1.001 * speed * scene.seconds, "the crank turns round and round"));
     return scene;
 }
 
@@ -142,8 +183,12 @@ std::vector<BuiltinScene> articulated_mechanism_scenes() {
         {"seconds", 3.0, "simulated time", 1e-3, 1e4, {}, "s"},
         {"speed", 4.0, "speed of the driven crank", -100, 100, {}, "rad/s"}};
     std::vector<ParamInfo> four_bar = common, gears = common;
-    four_bar.push_back(
-        {"linkage", std::string("crank-rocker"), "bar lengths", 0, 0, {"crank-rocker", "parallelogram"}});
+    four_bar.push_back({"linkage",
+                        std::string("crank-rocker"),
+                        "bars: plane ones, or four hinges in space",
+                        0,
+                        0,
+                        {"crank-rocker", "parallelogram", "bennett"}});
     gears.push_back({"ratio", 3.0, "teeth of the wheel over teeth of the pinion", 1, 10});
     return {{"four-bar",
              "articulated",
