@@ -40,7 +40,7 @@ double inertia(const Coordinate& c) {
 Scene scene_of(const Coordinate& c, const DriveSpec& drive, double speed, double dt) {
     Scene scene = articulated_scene(dt, 10.0);
     scene.gravity.setZero();
-    scene.materials[0].young = 1e10;
+    scene.materials[0].young = 1e7;  // sound travels at 1300 m/s in so light a cube: as in steel, or slower
     BodySpec body = body_spec(scene, "body", box_spec({1, 1, 1}), O);
     body.mass = 6.0;  // m (1 + 1) / 12 = 1 kg m^2
     body.angular_velocity = speed * c.turn;
@@ -137,7 +137,7 @@ TEST(ArticulatedJoints, SpringSwingsAtItsFrequencyAtSecondOrder) {
         const double omega = std::sqrt(16.0 / inertia(c)), exact = 0.3 * (1 - std::cos(omega));
         const double coarse = std::abs(run(scene_of(c, drive, 0, 0.02), 1.0, c.index).value - exact),
                      fine = std::abs(run(scene_of(c, drive, 0, 0.01), 1.0, c.index).value - exact);
-        EXPECT_LT(coarse, 0.03) << c.name;
+        EXPECT_LT(coarse, 5e-3) << c.name;
         EXPECT_GT(coarse / fine, 2.8) << c.name << " " << coarse;
     }
 }
@@ -198,7 +198,7 @@ TEST(ArticulatedJoints, BallBendsAndTwistsAgainstItsSprings) {
             return std::abs(run(scene, 0.4, twists ? 1 : 0).value - exact);
         };
         const double coarse = error(0.02), fine = error(0.01);
-        EXPECT_LT(coarse, 0.01) << twists;
+        EXPECT_LT(coarse, 5e-3) << twists;
         EXPECT_GT(coarse / fine, 2.8) << twists << " " << coarse;
     }
 }
