@@ -36,7 +36,7 @@ std::vector<Line> lines() {
          {"30K", "120K", "1E-7", "1E9", 1, 84}},
         {"Pulley (Fig. 15)",
          "pulley",
-         {{"links", 1500.0}, {"pulleys", 6.0}, {"seconds", 6.0}},
+         {{"links", 1500.0}, {"pulleys", 6.0}, {"lift", 2.0}, {"seconds", 6.0}},
          4.0,
          {"1.5K", "4.5K", "1E-7", "1E8", 1, 2}},
         {"Huge pulley (Fig. 1)",

@@ -404,7 +404,7 @@ std::vector<BuiltinScene> articulated_crowd_scenes() {
                  {"lift", 1.0, "how far the winch pulls", 0, 100, {}, "m"},
                  {"anchor_mass", 0.0, "mass of the anchor; 0: chosen", 0, 1e9, {}, "kg"},
                  {"check", true, "expect the anchor to rise and fall"}}),
-         {{"links", 1500.0}, {"pulleys", 6.0}, {"seconds", 6.0}},
+         {{"links", 1500.0}, {"pulleys", 6.0}, {"lift", 2.0}, {"seconds", 6.0}},
          make_pulley},
         {"cloak",
          "articulated",

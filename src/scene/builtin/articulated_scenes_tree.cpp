@@ -124,7 +124,7 @@ std::vector<BuiltinScene> articulated_tree_scenes() {
               {"links", 400.0, "links", 10, 1e6},
               {"kind", std::string("pear"), "how it grows", 0, 0, {"pear", "willow"}},
               {"stiffness",
-               1e9,
+               4e9,
                "stiffness of joints (Young's modulus of the beam they stand for)",
                1e3,
                1e12,
