@@ -41,7 +41,7 @@ std::vector<Line> lines() {
          {"1.5K", "4.5K", "1E-7", "1E8", 1, 2}},
         {"Huge pulley (Fig. 1)",
          "pulley",
-         {{"links", 1076748.0}, {"pulleys", 1000.0}, {"check", false}},
+         {{"links", 1076748.0}, {"pulleys", 10.0}, {"check", false}},
          0.1,
          {"1M", "3M", "1E-5", "1E8", 1, 904}},
         {"Willow (Fig. 16)",
