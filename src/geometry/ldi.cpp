@@ -59,20 +59,28 @@ void LayeredDepthImage::rasterise(int axis, const Box3& box, double pixel,
     height_ = std::max(1, static_cast<int>(std::ceil((box.hi[iv] - box.lo[iv]) / pixel - 1e-9)));
     unsorted_.clear();
     ray_of_.clear();
+    const double per_pixel = 1 / pixel;
     for (const LdiTriangle& triangle : triangles) {
         double lo_u = 1e300, hi_u = -1e300, lo_v = 1e300, hi_v = -1e300;
         for (const Vec3& corner : triangle.corner) {
             lo_u = std::min(lo_u, corner[iu]), hi_u = std::max(hi_u, corner[iu]);
             lo_v = std::min(lo_v, corner[iv]), hi_v = std::max(hi_v, corner[iv]);
         }
-        // one pixel more on each side than needed: the test decides, not the rounding here
-        const auto clamp = [](double at, int count) {
-            return static_cast<int>(std::clamp(at, 0.0, count - 1.0));
+        // rays between the triangle's sides, and a little more: the test decides, not the rounding here; most triangles
+        // that are smaller than a pixel meet none
+        // (casts, since rounding is a call on plain x86-64)
+        constexpr double slack = 1e-6;
+        const auto first = [&](double at, int count) {
+            const double place = std::clamp(at * per_pixel - 0.5 - slack, 0.0, static_cast<double>(count));
+            const int down = static_cast<int>(place);
+            return down < place ? down + 1 : down;
         };
-        const int first_u = clamp(std::floor((lo_u - u0_) / pixel - 0.5), width_);
-        const int last_u = clamp(std::ceil((hi_u - u0_) / pixel - 0.5), width_);
-        const int first_v = clamp(std::floor((lo_v - v0_) / pixel - 0.5), height_);
-        const int last_v = clamp(std::ceil((hi_v - v0_) / pixel - 0.5), height_);
+        const auto last = [&](double at, int count) {
+            const double place = at * per_pixel - 0.5 + slack;
+            return place < 0 ? -1 : static_cast<int>(std::min(place, count - 1.0));
+        };
+        const int first_u = first(lo_u - u0_, width_), last_u = last(hi_u - u0_, width_);
+        const int first_v = first(lo_v - v0_, height_), last_v = last(hi_v - v0_, height_);
         LdiCrossing crossing;
         crossing.surface = triangle.surface;
         crossing.id = triangle.id;

@@ -7,8 +7,8 @@
 namespace tenon::volume {
 namespace {
 
-constexpr int kTiles = 24;  // along a side, at most
-constexpr int kPasses = 3;  // over the three axes
+constexpr int kTiles = 64;  // along a side, at most
+constexpr int kPasses = 5;  // over the three axes
 
 struct Span {
     double lo = 1e300, hi = -1e300;
@@ -46,7 +46,7 @@ class Narrowing {
         for (int pass = 0; pass < kPasses && !region_.box.empty(); ++pass) {
             const double before = region_.box.size().prod();
             for (int axis = 0; axis < 3 && !region_.box.empty(); ++axis) narrow(axis);
-            if (region_.box.empty() || region_.box.size().prod() > 0.8 * before) break;
+            if (region_.box.empty() || region_.box.size().prod() > 0.9 * before) break;
         }
         return region_;
     }
