@@ -88,19 +88,19 @@ void separation_by_cells(const Options& options) {
 void friction_by_cells(const Options& options) {
     const double seconds = options.quick ? 0.5 : 1.2, pixel = 0.01;
     const std::vector<Vec3> points = end_of_snake("adaptive", {}, seconds);
-    const std::vector<Vec3> fine = end_of_snake("volume", {{"cell_pixels", 1.0}}, seconds);
+    const std::vector<Vec3> fine = end_of_snake("volume", {{"cell_pixels", 2.0}}, seconds);
     const auto print = [&](const std::string& contacts, double cell, const std::vector<Vec3>& x) {
         Row row;
         row.set("bench", std::string("volume")).set("case", std::string("friction-cells"));
         row.set("engine", std::string("tenon")).set("method", contacts == "vertices" ? "adaptive" : "volume");
         row.set("contacts", contacts).set("cell_over_length", cell / 1.2).set("bend_over_length", bend(x));
         row.set("difference_to_points", difference(x, points))
-            .set("difference_to_pixels", difference(x, fine));
+            .set("difference_to_finest", difference(x, fine));
         options.print(row);
     };
     print("vertices", 0, points);
-    print("one per pixel", pixel, fine);
-    for (double pixels : {2.0, 4.0, 8.0, 16.0, 32.0})
+    print("cells of 2 pixels", 2 * pixel, fine);
+    for (double pixels : {4.0, 8.0, 16.0, 32.0})
         print(fmt::format("cells of {} pixels", pixels), pixels * pixel,
               end_of_snake("volume", {{"cell_pixels", pixels}}, seconds));
     print("one volume", 1.2, end_of_snake("volume", {{"contacts", std::string("mono")}}, seconds));
