@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "math/parallel.hpp"
+#include "math/whole_file.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
 
@@ -54,18 +55,7 @@ void write_text(const std::string& file, const std::string& text) {
         std::cout << text << std::flush;
         return;
     }
-    const std::string partial = file + ".partial";
-    std::ofstream out(partial, std::ios::binary);
-    if (!out)
-        throw InputError(file, "", fmt::format("cannot be written: {}", std::strerror(errno)),
-                         "choose a folder that exists and may be written to");
-    out << text;
-    out.close();
-    if (!out || std::rename(partial.c_str(), file.c_str()) != 0) {
-        const std::string reason = std::strerror(errno);
-        std::remove(partial.c_str());
-        throw InputError(file, "", "cannot be written: " + reason, "check the space left and the path");
-    }
+    write_whole_file(file, text);
 }
 
 std::string read_text(const std::string& file) {

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 
 #include <fmt/format.h>
 
+#include "math/whole_file.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::exporting {
@@ -429,15 +428,7 @@ void write_plot(const PlotPage& page, const std::string& file) {
     const bool html = file.ends_with(".html") || file.ends_with(".htm");
     if (!html && !file.ends_with(".svg"))
         throw InputError(file, "", "a plot ends in .svg or .html", "choose one of them");
-    const std::string partial = file + ".partial";
-    std::ofstream out(partial, std::ios::binary);
-    const bool opened = out.is_open();
-    out << (html ? page_html(page) : page_svg(page));
-    out.close();
-    if (!out || std::rename(partial.c_str(), file.c_str()) != 0) {
-        if (opened) std::remove(partial.c_str());
-        throw InputError(file, "", "cannot be written", "check that its folder exists and is writable");
-    }
+    write_whole_file(file, html ? page_html(page) : page_svg(page));
 }
 
 }  // namespace tenon::exporting

@@ -1,13 +1,11 @@
 #include "render/image.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <stdexcept>
 
 #include <png.h>
 
+#include "math/whole_file.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::render {
@@ -36,17 +34,7 @@ std::vector<std::uint8_t> encode_png(const Image& image) {
 
 void write_png(const Image& image, const std::string& file) {
     const std::vector<std::uint8_t> bytes = encode_png(image);
-    const std::string partial = file + ".partial";
-    std::FILE* out = std::fopen(partial.c_str(), "wb");
-    if (!out)
-        throw InputError(file, "", std::string("cannot be written: ") + std::strerror(errno),
-                         "choose a folder that exists and may be written to");
-    const bool written = std::fwrite(bytes.data(), 1, bytes.size(), out) == bytes.size();
-    if (std::fclose(out) != 0 || !written || std::rename(partial.c_str(), file.c_str()) != 0) {
-        const std::string reason = std::strerror(errno);
-        std::remove(partial.c_str());
-        throw InputError(file, "", "cannot be written: " + reason, "check the space left and the path");
-    }
+    write_whole_file(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 Image read_png(const std::string& file) {

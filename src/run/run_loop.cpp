@@ -7,14 +7,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "math/whole_file.hpp"
 #include "run/report_builder.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
@@ -57,20 +56,6 @@ void check_report_file(const std::string& file) {
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
         throw InputError(file, "", fmt::format("cannot write the report: {}", std::strerror(errno)),
                          "check that its folder exists and is writable");
-}
-
-void write_report(const std::string& file, const std::string& text) {
-    if (file.empty()) return;
-    struct stat info {};
-    const bool special = ::stat(file.c_str(), &info) == 0 && !S_ISREG(info.st_mode);  // /dev/stdout, a pipe
-    const std::string target = special ? file : file + ".partial";
-    std::ofstream out(target, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out || (!special && std::rename(target.c_str(), file.c_str()) != 0)) {
-        if (!special) std::remove(target.c_str());
-        throw InputError(file, "", "cannot write the report", "check that its disk has room");
-    }
 }
 
 // Whole steps only: a shorter last step would be another method.
@@ -294,7 +279,7 @@ Report Run::go(const std::function<void(const Progress&)>& progress) {
     report.failure = failure_;
     report.expect = checker_->results(simulation_);
     record_end(report);
-    write_report(options_.report, report.to_json());
+    if (!options_.report.empty()) write_whole_file(options_.report, report.to_json());
     return report;
 }
 

@@ -384,7 +384,7 @@ std::vector<BuiltinScene> volume_scenes() {
         {"overlapping-pile",
          "volume",
          "boxes, tori and gears thrown into one place without regard for each other",
-         "",
+         "for untangling: the paper's deep overlaps at the start, with rigid bodies",
          "the bodies separate without speed and fall to the floor; `tenon untangle` makes a start of it that "
          "every method accepts",
          {{"bodies", 12.0, "how many", 2.0, 1000.0},
