@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -304,8 +305,11 @@ std::vector<PeerRun> peer_multibody_chain([[maybe_unused]] int links, [[maybe_un
     world.addMultiBody(&chain);
     PeerRun result{"bullet", "multibody"};
     const double start = now_ms();
+    const std::clock_t processor = std::clock();
     for (int k = 0; k < steps; ++k) world.stepSimulation(static_cast<btScalar>(dt), 0);
     result.ms_per_step = (now_ms() - start) / steps;
+    result.processor_ms_per_step =
+        1e3 * static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC / steps;
     result.finite = std::isfinite(static_cast<double>(chain.getJointPosMultiDof(links - 1)[0]));
     world.removeMultiBody(&chain);
     runs.push_back(result);

@@ -11,6 +11,7 @@ struct PeerRun {
     double ms_per_step = 0.0;
     double gap = 0.0;  // largest distance between the two sides of a joint, m
     bool finite = true;
+    double processor_ms_per_step = 0.0;  // of the multibody chain
 };
 
 // Links of 10 x 2 x 2 cm and 1000 kg/m^3 from horizontal, with an end mass.

@@ -1,6 +1,6 @@
 // Multi-directional block Gauss-Seidel: the blocks are cut into threads (paths that follow shared cliques), each
-// thread is solved exactly as a chain while the others stand still, in alternating directions. The cheap option
-// for graphs, with its residual at hand.
+// thread is solved exactly as a chain while the others stand still, forwards and backwards; conjugate gradients speed the
+// sweeps up. The option for graphs that needs no factorisation beyond its chains, with its residual at hand.
 #pragma once
 
 #include "solve/clique_system.hpp"
@@ -25,6 +25,8 @@ class BlockGaussSeidel : public CliqueSolver {
         std::vector<std::size_t> diagonal, upper;  // factored D and D^-1 B of each
     };
     void relax(const Thread& thread, double* x);
+    void sweep(const std::vector<double>& r, std::vector<double>& z);
+    void round(double* x, double target);
 
     const CliqueSystem* system_ = nullptr;  // between factor and solve
     double tolerance_;
@@ -33,6 +35,7 @@ class BlockGaussSeidel : public CliqueSolver {
     std::vector<Thread> threads_;
     std::vector<std::vector<std::array<int, 2>>> at_;  // per block: (clique, first row inside it)
     std::vector<double> values_, rhs_, work_, product_;
+    std::vector<double> b_, r_, z_, p_, best_;  // of conjugate gradients
 };
 
 }  // namespace tenon::solve

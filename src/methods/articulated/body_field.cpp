@@ -19,7 +19,17 @@ Mat3 dense_compliance(const DenseBody& dense, const Vec3& x, const Vec3& y) {
     return S;
 }
 
-FieldReport refresh(BodyField& field, const std::vector<int>& bodies) {
+namespace {
+
+// What is symmetric in the frame of R of a map A.
+Mat3 symmetric_part(const Mat3& R, const Mat3& A) {
+    const Mat3 M = product_left_transposed(R, A);
+    return 0.5 * (M + M.transpose());
+}
+
+}  // namespace
+
+FieldReport refresh(BodyField& field, const std::vector<int>& bodies, const std::vector<Mat3>* frames) {
     constexpr std::size_t grain = 4096;
     const std::size_t chunks = (bodies.size() + grain - 1) / grain;
     std::vector<FieldReport> partial(chunks);
@@ -44,7 +54,16 @@ FieldReport refresh(BodyField& field, const std::vector<int>& bodies) {
             field.stress[body] = volume_stress(kind, stretch);
             field.elastic[body] = elastic_energy(kind, stretch);
             report.energy += field.elastic[body] + inertial_energy(kind, field.x[body], field.target[body]);
-            report.strain = std::max(report.strain, (stretch - Mat3::Identity()).cwiseAbs().maxCoeff());
+            const double strain = (stretch - Mat3::Identity()).cwiseAbs().maxCoeff();
+            report.strain = std::max(report.strain, strain);
+            // most bodies strain too little to be asked where it comes from
+            if (strain > report.excess)
+                report.excess =
+                    frames ? std::max(report.excess,
+                                      (stretch - symmetric_part((*frames)[i], linear_part(field.x[body])))
+                                          .cwiseAbs()
+                                          .maxCoeff())
+                           : strain;
         }
         partial[chunk] = report;
     });
@@ -52,9 +71,19 @@ FieldReport refresh(BodyField& field, const std::vector<int>& bodies) {
     for (const FieldReport& report : partial) {
         total.energy += report.energy;
         total.strain = std::max(total.strain, report.strain);
+        total.excess = std::max(total.excess, report.excess);
         total.fallbacks += report.fallbacks;
     }
     return total;
+}
+
+void straighten(BodyField& field, const std::vector<int>& bodies, const std::vector<Mat3>& frames) {
+    parallel_for(bodies.size(), 4096, [&](std::size_t i) {
+        const int body = bodies[i];
+        const Mat3 stretch = symmetric_part(frames[i], linear_part(field.x[body]));
+        set_linear_part(field.x[body], product(field.rotation[body], stretch));
+        field.stress[body] = volume_stress(field.matrix(body), stretch);
+    });
 }
 
 double known_energy(const BodyField& field, const std::vector<int>& bodies) {

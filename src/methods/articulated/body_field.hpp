@@ -65,11 +65,18 @@ Mat3 dense_compliance(const DenseBody& dense, const Vec3& x, const Vec3& y);
 struct FieldReport {
     double energy = 0.0;  // incremental potential without contacts and springs
     double strain = 0.0;  // largest entry of |S - I|
+    double excess = 0.0;  // the largest of it that comes from turning along a straight line
     int fallbacks = 0;    // polar decompositions by singular values
 };
 
-// Rotation and stress of the iterate; returns its potential and strain.
-FieldReport refresh(BodyField& field, const std::vector<int>& bodies);
+// Rotation and stress of the iterate; returns its potential and strain. `frames`: the rotations of the pose, by place in
+// `bodies`, from which a whole increment was added; all strain counts as excess without.
+FieldReport refresh(BodyField& field, const std::vector<int>& bodies,
+                    const std::vector<Mat3>* frames = nullptr);
+
+// Takes the excess out of the iterate: each body keeps its rotation and the part of its stretch that is symmetric in the
+// frame from which it was moved. Joints open by as much; the next solve closes them.
+void straighten(BodyField& field, const std::vector<int>& bodies, const std::vector<Mat3>& frames);
 
 // Potential of the iterate while rotation and stress are still those of the iterate.
 double known_energy(const BodyField& field, const std::vector<int>& bodies);

@@ -48,7 +48,8 @@ struct SweepReport {
     double energy_before = 0.0, energy_after = 0.0;  // incremental potential
     double gap_before = 0.0, gap_after = 0.0;        // largest distance along an axis, m
     double strain = 0.0;                             // largest entry of |S - I| after the step
-    bool near = true;  // every body near enough to a rotation; if not, nothing here is to be used
+    double excess = 0.0;  // the largest of it that comes from turning along a straight line
+    bool near = true;     // every body near enough to a rotation; if not, nothing here is to be used
 };
 
 // `work` has 12 numbers per joint, `multiplier` 3 per joint (on the body behind the joint).

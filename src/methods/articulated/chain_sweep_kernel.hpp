@@ -521,7 +521,7 @@ inline void eliminate(const SweepChain& chain, const SweepRule& rule, const Swee
 // Moves four bodies under the forces of their joints; the stretch that is left is in `stretch`.
 TENON_SWEEP_INLINE Four moved(const SweepChain& chain, std::size_t group, const KindPack& kind,
                               const Predicted& p, const Point& before, const Point& behind, Pack& energy,
-                              Pack& strain, bool& near) {
+                              Pack& strain, Pack& excess, bool& near) {
     const double* anchor = chain.anchors + 24 * group;
     const Point fl = transposed_times(p.R, before), fr = transposed_times(p.R, behind);
     Square G = p.force;
@@ -553,6 +553,10 @@ TENON_SWEEP_INLINE Four moved(const SweepChain& chain, std::size_t group, const 
     Symmetric stretch;
     near = polar(M, unused, stretch);
     stress_of(kind, stretch, energy, strain);
+    excess = pack(0.0);
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i <= k; ++i)
+            excess = largest(excess, magnitude(stretch(i, k) - pack(0.5) * (M(i, k) + M(k, i))));
     energy = add(pack(0.5), inertial, energy);
     return x;
 }
@@ -568,7 +572,7 @@ inline void substitute(const SweepChain& chain, const SweepRule& rule, const Swe
         for (int i = 0; i < 3; ++i)
             multiplier[3 * (joints - 1) + i] = next[i] = work[12 * (joints - 1) + 9 + i];
     }
-    Pack energy = pack(0.0), strain = pack(0.0);
+    Pack energy = pack(0.0), strain = pack(0.0), excess = pack(0.0);
     Point left_behind{};
     for (std::size_t group = groups; group-- > 0;) {
         const int lanes = static_cast<int>(chain.bodies - 4 * group < 4 ? chain.bodies - 4 * group : 4);
@@ -587,9 +591,10 @@ inline void substitute(const SweepChain& chain, const SweepRule& rule, const Swe
         kind.take(chain.kinds, chain.kind + 4 * group);
         Predicted p;
         predict<false>(chain, rule, state, group, kind, p);
-        Pack group_energy, group_strain;
+        Pack group_energy, group_strain, group_excess;
         bool near = true;
-        const Four x = moved(chain, group, kind, p, before, behind, group_energy, group_strain, near);
+        const Four x =
+            moved(chain, group, kind, p, before, behind, group_energy, group_strain, group_excess, near);
         report.near = report.near && near;
         Four rate;
         for (int k = 0; k < 12; ++k) rate.e[k] = pack(rule.rate_scale) * (x.e[k] - p.base.e[k]);
@@ -598,10 +603,12 @@ inline void substitute(const SweepChain& chain, const SweepRule& rule, const Swe
         if (lanes == 4) {
             energy = energy + group_energy;
             strain = largest(strain, group_strain);
+            excess = largest(excess, group_excess);
         } else {
             for (int lane = 0; lane < lanes; ++lane) {
                 energy[lane] += group_energy[lane];
                 strain[lane] = strain[lane] > group_strain[lane] ? strain[lane] : group_strain[lane];
+                excess[lane] = excess[lane] > group_excess[lane] ? excess[lane] : group_excess[lane];
             }
         }
         const Point left = anchor_at(x, chain.anchors + 24 * group),
@@ -622,6 +629,7 @@ inline void substitute(const SweepChain& chain, const SweepRule& rule, const Swe
     }
     report.energy_after = total(energy);
     report.strain = peak(strain);
+    report.excess = peak(excess);
 }
 
 inline SweepReport sweep(const SweepChain& chain, const SweepRule& rule, const SweepState& state,

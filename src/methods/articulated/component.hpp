@@ -20,9 +20,11 @@ class Component {
   public:
     virtual ~Component() = default;
 
-    std::vector<int> bodies;  // moving ones
-    struct Scratch {          // of the Newton loop, kept between steps
-        std::vector<Mat34> x, dq;
+    std::vector<int> bodies;         // moving ones
+    struct Scratch {                 // of the Newton loop, kept between steps
+        std::vector<Mat34> x, dq;    // the last accepted iterate, and the step from it
+        std::vector<Mat34> start;    // where the last solve was made
+        std::vector<Mat3> rotation;  // in whose frames the last solve was made
     } scratch;
 
     virtual void begin_step(const BodyField&, const StepStart&) {}

@@ -87,27 +87,15 @@ void ArticulatedMethod::build(const World& world) {
 StepReport ArticulatedMethod::step(World& world, double dt) {
     timer_.reset();
     total_ = {};
-    swept_ = false;
+    only_swept_ = true;
     if (joints_changed(world)) build(world);
     const bool with_history = options_.bdf2 && has_history_ && history_step_ == dt;
-    if (!options_.bdf2 || with_history) {
-        advance(world, dt, world.time + dt, with_history);
-    } else {
-        // BDF2 needs a step behind it: the first one is made of small implicit Euler steps
-        const std::vector<Mat34> start_q = world.bodies.q, start_rate = world.bodies.rate;
-        const int substeps = std::max(1, options_.start_substeps);
-        try {
-            for (int k = 0; k < substeps; ++k)
-                advance(world, dt / substeps, world.time + dt * (k + 1) / substeps, false);
-        } catch (...) {
-            world.bodies.q = start_q;
-            world.bodies.rate = start_rate;
-            throw;
-        }
-        previous_q_ = start_q;
-        previous_rate_ = start_rate;
-        has_history_ = true;
-        history_step_ = dt;
+    const bool whole = !options_.bdf2 || with_history;
+    std::vector<int> euler_before;
+    if (contacts_->enabled()) euler_before = euler_left_;
+    if (!whole || !advance(world, dt, world.time + dt, with_history, false)) {
+        if (contacts_->enabled()) euler_left_ = euler_before;
+        advance_in_pieces(world, dt);
     }
     {
         auto guard = timer_.stage("outputs");
@@ -127,7 +115,7 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
                       {"corrections", static_cast<double>(total_.corrections)},
                       {"polar_fallbacks", static_cast<double>(total_.fallbacks)},
                       {"strain", total_.strain}};
-    if (swept_) report.figures.emplace_back("bytes_per_link", sweep_bytes_per_link);
+    if (only_swept_) report.figures.emplace_back("bytes_per_link", sweep_bytes_per_link);
     std::map<std::string, int> solvers;
     for (const Component* component : current_) ++solvers[component->solver_name()];
     for (const auto& [name, count] : solvers)
@@ -136,11 +124,35 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
     return report;
 }
 
+// BDF2 needs a step behind it: the first one is made of small implicit Euler steps. So is a step in which bodies turn too
+// far for the solve to follow, such as the tip of a whip.
+void ArticulatedMethod::advance_in_pieces(World& world, double dt) {
+    const std::vector<Mat34> start_q = world.bodies.q, start_rate = world.bodies.rate;
+    const int pieces = std::max(1, options_.start_substeps);
+    total_.strain = 0.0;
+    total_.converged = true;
+    try {
+        for (int k = 0; k < pieces; ++k)
+            advance(world, dt / pieces, world.time + dt * (k + 1) / pieces, false, true);
+    } catch (...) {
+        world.bodies.q = start_q;
+        world.bodies.rate = start_rate;
+        throw;
+    }
+    previous_q_ = start_q;
+    previous_rate_ = start_rate;
+    has_history_ = true;
+    history_step_ = dt;
+}
+
 // Matrices, targets, then each component by itself; the world changes only when all have succeeded.
-void ArticulatedMethod::advance(World& world, double h, double end_time, bool with_history) {
+// False, with the world as it was, when that was not to be done well in one step and it is not the last try.
+bool ArticulatedMethod::advance(World& world, double h, double end_time, bool with_history, bool last_try) {
     set_step_size(h, with_history);
     move_scripted(world, end_time);
-    if (may_sweep(world) && sweep(world, h, with_history)) return;
+    const Sweep swept = may_sweep(world) ? sweep(world, h, with_history) : Sweep::failed;
+    if (swept == Sweep::settled) return true;
+    only_swept_ = false;
     {
         auto guard = timer_.stage("targets");
         set_targets(world, h, end_time, with_history);
@@ -163,8 +175,9 @@ void ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
         reports_.resize(current_.size());
         const auto run = [&](std::size_t c) {
             current_[c]->begin_step(field_, start);
-            reports_[c] =
-                NewtonLoop(options_, field_, *contacts_, *current_[c], touched_[c], world.bodies.q, h).run();
+            NewtonLoop loop(options_, field_, *contacts_, *current_[c], touched_[c], world.bodies.q, h);
+            if (swept == Sweep::begun) loop.take_first(&new_rate_);
+            reports_[c] = loop.run();
         };
         std::vector<std::size_t> small;
         for (std::size_t c = 0; c < current_.size(); ++c)
@@ -174,21 +187,24 @@ void ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
                 small.push_back(c);
         parallel_for(small.size(), 4, [&](std::size_t k) { run(small[k]); });
     }
-    add_reports();
+    const bool settled = add_reports();
+    if (!settled && !last_try) return false;
     auto guard = timer_.stage("commit");
     known_ = true;
     contacts_->remember();
     commit(world, h, with_history);
+    return true;
 }
 
 // What the components did, into the step's total. Solves of components are made side by side: the most counts.
-void ArticulatedMethod::add_reports() {
+bool ArticulatedMethod::add_reports() {
     SolveReport now;
     for (const SolveReport& report : reports_) {
         now.solves = std::max(now.solves, report.solves);
         now.halvings += report.halvings;
         now.strain = std::max(now.strain, report.strain);
         now.residual = std::max(now.residual, report.residual);
+        now.settled = now.settled && report.settled;
         total_.corrections += report.corrections;
         total_.fallbacks += report.fallbacks;
         total_.converged = total_.converged && report.converged;
@@ -197,7 +213,7 @@ void ArticulatedMethod::add_reports() {
     total_.halvings += now.halvings;
     total_.strain = std::max(total_.strain, now.strain);
     total_.residual = now.residual;
-    sweep_next_ = now.solves <= 1 && now.halvings == 0;
+    return now.settled;
 }
 
 void ArticulatedMethod::set_step_size(double h, bool with_history) {
@@ -278,7 +294,6 @@ void ArticulatedMethod::commit(World& world, double h, bool with_history) {
 void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, has_history_);
     write_value(out, history_step_);
-    write_value(out, sweep_next_);
     write_values(out, euler_left_);
     contacts_->save(out);
     if (!has_history_) return;
@@ -289,7 +304,6 @@ void ArticulatedMethod::save(std::ostream& out) const {
 void ArticulatedMethod::load(std::istream& in) {
     read_value(in, has_history_);
     read_value(in, history_step_);
-    read_value(in, sweep_next_);
     read_values(in, euler_left_);
     contacts_->load(in);
     if (!has_history_) return;

@@ -23,17 +23,21 @@ class ArticulatedMethod : public Method {
     void build(const World& world);
     void sort_joints(const World& world);
     bool joints_changed(const World& world) const;
-    void advance(World& world, double h, double end_time, bool with_history);
+    bool advance(World& world, double h, double end_time, bool with_history, bool last_try);
+    void advance_in_pieces(World& world, double dt);
     void set_step_size(double h, bool with_history);
     void move_scripted(const World& world, double end_time);
     void set_targets(const World& world, double h, double end_time, bool with_history);
     void find_contacts(const World& world, double h);
     void merge_touching(const World& world);
-    void add_reports();
+    bool add_reports();
     void commit(World& world, double h, bool with_history);
     // Whole steps of worlds that are chains of ball joints and nothing else (method_sweep.cpp).
     bool may_sweep(const World& world) const;
-    bool sweep(World& world, double h, bool with_history);
+    enum class Sweep { failed, begun, settled };
+    Sweep sweep(World& world, double h, bool with_history);
+    SweepRule sweep_rule(const Vec3& gravity, double h, bool with_history) const;
+    SweepState sweep_state(const World& world, bool with_history);
     void commit_sweep(World& world, bool with_history);
     void write_joints(World& world);
     bool break_joints(World& world);
@@ -56,12 +60,11 @@ class ArticulatedMethod : public Method {
     std::vector<Wrench> wrenches_;
     std::vector<char> joint_was_broken_;
     std::vector<SolveReport> reports_;
-    std::vector<Mat34> new_rate_;  // swept steps write the state to come here and to the field
+    std::vector<Mat34> new_rate_;  // of a swept step; or its poses, when it goes on in the general way
     std::vector<SweepKind> sweep_kinds_;
     std::vector<int> fixed_;    // static bodies
     bool only_chains_ = false;  // every component can be swept
-    bool swept_ = false;
-    bool sweep_next_ = true;  // the last step needed no more than one plain solve
+    bool only_swept_ = true;  // in this step so far
     std::vector<int> breakable_,
         measured_;  // joints with a limit on their force; with coordinates to work out
     StageTimer timer_;

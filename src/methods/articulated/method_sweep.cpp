@@ -7,21 +7,21 @@
 namespace tenon::articulated {
 
 bool ArticulatedMethod::may_sweep(const World& world) const {
-    return only_chains_ && sweep_next_ && world.forces.empty() && world.wind.drag <= 0;
+    return only_chains_ && world.forces.empty() && world.wind.drag <= 0;
 }
 
-// True when the step is done. A step that one solve does not settle is left to the general way, and so are the steps after
-// it until one solve suffices again.
-bool ArticulatedMethod::sweep(World& world, double h, bool with_history) {
+SweepRule ArticulatedMethod::sweep_rule(const Vec3& gravity, double h, bool with_history) const {
     const double eta = field_.etas[0];
     SweepRule rule;
     if (with_history)
         rule = {4.0 / 3.0, -1.0 / 3.0, 4.0 * eta / 3.0, -eta / 3.0, 1.5 / h};
     else
         rule = {1.0, 0.0, h, 0.0, 1.0 / h};
-    for (int k = 0; k < 3; ++k) rule.gravity[k] = eta * eta * world.gravity[k];
-    for (int body : fixed_) field_.x[body] = world.bodies.q[body];
-    if (new_rate_.size() != field_.x.size()) new_rate_.assign(field_.x.size(), Mat34::Zero());
+    for (int k = 0; k < 3; ++k) rule.gravity[k] = eta * eta * gravity[k];
+    return rule;
+}
+
+SweepState ArticulatedMethod::sweep_state(const World& world, bool with_history) {
     const auto numbers = [](const std::vector<Mat34>& values) { return values.front().data(); };
     SweepState state;
     state.q = numbers(world.bodies.q);
@@ -30,36 +30,45 @@ bool ArticulatedMethod::sweep(World& world, double h, bool with_history) {
     state.previous_rate = with_history ? numbers(previous_rate_) : state.rate;
     state.new_q = field_.x.front().data();
     state.new_rate = new_rate_.front().data();
+    return state;
+}
+
+// A step that one solve does not settle goes on in the general way, with the result of the sweep as its first solve.
+ArticulatedMethod::Sweep ArticulatedMethod::sweep(World& world, double h, bool with_history) {
+    for (int body : fixed_) field_.x[body] = world.bodies.q[body];
+    if (new_rate_.size() != field_.x.size()) new_rate_.assign(field_.x.size(), Mat34::Zero());
+    const SweepRule rule = sweep_rule(world.gravity, h, with_history);
+    const SweepState state = sweep_state(world, with_history);
+    known_ = false;  // rotation and stress of the field will be those of an older state
+    reports_.assign(components_.size(), {});
     bool settled = true;
     {
         auto guard = timer_.stage("solve");
-        reports_.assign(components_.size(), {});
-        for (std::size_t c = 0; c < components_.size() && settled; ++c) {
+        for (std::size_t c = 0; c < components_.size(); ++c) {
             const SweepReport swept =
                 static_cast<BallChain&>(*components_[c]).sweep(field_, sweep_kinds_, rule, state);
+            if (!swept.near || !std::isfinite(swept.energy_after)) return Sweep::failed;
             reports_[c].solves = 1;
             reports_[c].strain = swept.strain;
             reports_[c].residual = swept.gap_after;
             const bool closed = swept.gap_before < options_.joint_tolerance;
             const bool fell =
                 swept.energy_after <= swept.energy_before + 1e-9 * std::abs(swept.energy_before);
-            settled = swept.near && std::isfinite(swept.energy_after) &&
-                      (fell || !closed || !options_.backtracking) &&
-                      swept.gap_after < options_.joint_tolerance && swept.strain <= options_.strain_tolerance;
+            settled = settled && (fell || !closed || !options_.backtracking) &&
+                      swept.gap_after < options_.joint_tolerance && swept.excess <= options_.strain_tolerance;
         }
     }
-    known_ = false;  // rotation and stress of the field are those of an older state
     if (!settled) {
-        ++total_.solves;
-        return false;
+        for (const auto& component : components_)
+            for (int body : component->bodies) new_rate_[body] = field_.x[body];
+        return Sweep::begun;
     }
     current_.clear();
     for (const auto& component : components_) current_.push_back(component.get());
     add_reports();
-    swept_ = true;
     auto guard = timer_.stage("commit");
     commit_sweep(world, with_history);
-    return true;
+    return Sweep::settled;
 }
 
 void ArticulatedMethod::commit_sweep(World& world, bool with_history) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kGrain = 4096;
 constexpr double shortest_step = 1e-3;
+constexpr int most_ventures = 3;
 
 }  // namespace
 
@@ -22,35 +23,93 @@ NewtonLoop::NewtonLoop(const Options& options, BodyField& field, ContactSet& con
       touched_(touched),
       last_q_(last_q),
       h_(h) {
-    const bool touches = !touched.empty() || component.has_contacts();
-    side_changes_ = touches ? options.contact.max_iterations : options.max_iterations;
+    touches_ = !touched.empty() || component.has_contacts();
+    side_changes_ = touches_ ? options.contact.max_iterations : options.max_iterations;
 }
 
 SolveReport NewtonLoop::run() {
     for (int iteration = 1;; ++iteration) {
-        if (from_start_) start(iteration > 1);
-        contacts_.make_dense(field_, touched_);
-        component_.solve(field_);
-        ++report_.solves;
+        if (iteration == 1)
+            start();
+        else
+            go_on();
+        solve_sides(iteration == 1 ? first_ : nullptr);
         const double before = energy_;
         search();
         if (done(iteration, before)) break;
     }
     report_.strain = state_.strain;
+    report_.settled = !cut_short() && state_.excess <= 2.0 * options_.strain_tolerance;
     if (report_.residual > 1e3 * options_.joint_tolerance) report_.converged = false;
     return report_;
 }
 
 // The potential to beat is that of the last state; the solve starts from the predicted pose.
-void NewtonLoop::start(bool again) {
+void NewtonLoop::start() {
     const std::vector<int>& bodies = component_.bodies;
-    if (again) {
-        for (int body : bodies) field_.x[body] = last_q_[body];
-        refresh(field_, bodies);
-    }
-    energy_ = potential(known_energy(field_, bodies));
+    own_energy_ = known_energy(field_, bodies);
+    energy_ = potential(own_energy_);
     closed_ = component_.residual(field_) < options_.joint_tolerance;
+    auto& scratch = component_.scratch;
+    scratch.x.resize(bodies.size());
+    for (std::size_t i = 0; i < bodies.size(); ++i) scratch.x[i] = last_q_[bodies[i]];
     predict(field_, bodies);
+}
+
+// Solves at the pose at hand, again for as long as the whole increment makes contacts, motors or limits change sides: with
+// all else kept, that is the active-set method for the quadratic model of the step.
+void NewtonLoop::solve_sides(const std::vector<Mat34>* given) {
+    const std::vector<int>& bodies = component_.bodies;
+    auto& scratch = component_.scratch;
+    scratch.start.resize(bodies.size());
+    for (std::size_t i = 0; i < bodies.size(); ++i) scratch.start[i] = field_.x[bodies[i]];
+    bool changed = false;
+    for (;;) {
+        if (given) {
+            for (int body : bodies) field_.dq[body] = (*given)[body] - field_.x[body];
+        } else {
+            contacts_.make_dense(field_, touched_);
+            component_.solve(field_);
+        }
+        ++report_.solves;
+        aim();
+        at_whole_ = go(1.0) ? 1 : 0;
+        if (side_changes_ <= 0 || !at_whole_ || !change_sides()) break;
+        --side_changes_;
+        changed = true;
+        for (std::size_t i = 0; i < bodies.size(); ++i) field_.x[bodies[i]] = scratch.start[i];
+    }
+    if (!changed) return;
+    // friction has changed with the sides, and with it what the last state costs
+    const double own = own_energy_;
+    for (std::size_t i = 0; i < bodies.size(); ++i) field_.x[bodies[i]] = scratch.x[i];
+    energy_ = potential(own);
+    at_whole_ = -1;
+}
+
+// The next solve is made near the iterate, from the turned pose: an increment turns a body along a straight line, which
+// stretches it by half the square of the angle. That stretch is no strain to be felt, only to be taken out.
+void NewtonLoop::go_on() {
+    const std::vector<int>& bodies = component_.bodies;
+    auto& scratch = component_.scratch;
+    if (ventures_ == 0) {
+        for (std::size_t i = 0; i < bodies.size(); ++i) scratch.x[i] = field_.x[bodies[i]];
+        own_energy_ = state_.energy;
+    }
+    if (length_ == 1.0 && !field_.polar_free) straighten(field_, bodies, scratch.rotation);
+}
+
+// The step to judge, and to shorten, is the one from the last accepted iterate, in which linear rows hold.
+void NewtonLoop::aim() {
+    const std::vector<int>& bodies = component_.bodies;
+    auto& scratch = component_.scratch;
+    scratch.dq.resize(bodies.size());
+    scratch.rotation.resize(bodies.size());
+    parallel_for(bodies.size(), kGrain, [&](std::size_t i) {
+        const int body = bodies[i];
+        scratch.dq[i] = field_.dq[body] + field_.x[body] - scratch.x[i];
+        scratch.rotation[i] = field_.rotation[body];
+    });
 }
 
 double NewtonLoop::potential(double own) const {
@@ -65,63 +124,37 @@ void NewtonLoop::move(double length) {
                  [&](std::size_t i) { field_.x[bodies[i]] += length * field_.dq[bodies[i]]; });
 }
 
-// The step to judge, and to shorten, is the one from the last state.
-void NewtonLoop::aim_from_last() {
-    const std::vector<int>& bodies = component_.bodies;
-    parallel_for(bodies.size(), kGrain, [&](std::size_t i) {
-        const int body = bodies[i];
-        field_.dq[body] += field_.x[body] - last_q_[body];
-        field_.x[body] = last_q_[body];
-    });
-}
-
-// Takes the whole increment, or the longest of its halves that lowers the potential.
+// Takes the whole increment, or the longest of its halves that lowers the potential. Where it is raised by turns too large
+// for one solve, the turned pose is still the best place for the next one: it is followed a few times before halving.
 void NewtonLoop::search() {
     const std::vector<int>& bodies = component_.bodies;
-    const bool linear = component_.linear();
-    if (!linear) {  // corrections leave the straight path: every length starts over
-        if (from_start_) aim_from_last();
-        auto& scratch = component_.scratch;
-        scratch.x.clear(), scratch.dq.clear();
-        for (int body : bodies) scratch.x.push_back(field_.x[body]), scratch.dq.push_back(field_.dq[body]);
-    }
-    moved_ = 0.0;
     double energy = 0.0;
-    for (double length = 1.0;; length *= 0.5, ++report_.halvings) {
-        bool joined = true;
-        if (linear)
-            go_straight(length);
-        else
-            joined = go_and_close(length);
-        state_ = refresh(field_, bodies);
+    for (length_ = 1.0;; length_ *= 0.5, ++report_.halvings) {
+        const bool joined = length_ == 1.0 && at_whole_ >= 0 ? at_whole_ == 1 : go(length_);
+        state_ = refresh(field_, bodies, length_ == 1.0 ? &component_.scratch.rotation : nullptr);
         report_.fallbacks += state_.fallbacks;
         energy = potential(state_.energy);
         const bool fell = energy <= energy_ + 1e-9 * std::abs(energy_);
         const bool good = std::isfinite(energy) && joined && (fell || !closed_ || !options_.backtracking);
-        if (good || length < shortest_step) break;
+        if (good || length_ < shortest_step) break;
+        if (ventures_ < most_ventures && std::isfinite(energy) && joined && may_venture()) {
+            ++ventures_;
+            return;
+        }
     }
+    ventures_ = 0;
     if (!std::isfinite(energy))
         throw StepFailure("the solve gave numbers that are not finite", bodies.front());
     energy_ = energy;
 }
 
-// Linear rows hold at any length. Only when the whole step is refused is it worked out from the last state.
-void NewtonLoop::go_straight(double length) {
-    if (from_start_ && moved_ == 1.0) {
-        move(-1.0);
-        aim_from_last();
-        moved_ = 0.0;
-    }
-    move(length - moved_);
-    moved_ = length;
-}
-
-// Rows that are not linear are corrected with the same factors. False when that does not close them.
-bool NewtonLoop::go_and_close(double length) {
+// Linear rows hold at any length; others are corrected with the same factors. False when that does not close them.
+bool NewtonLoop::go(double length) {
     const std::vector<int>& bodies = component_.bodies;
     const auto& scratch = component_.scratch;
-    for (std::size_t i = 0; i < bodies.size(); ++i)
-        field_.x[bodies[i]] = scratch.x[i] + length * scratch.dq[i];
+    parallel_for(bodies.size(), kGrain,
+                 [&](std::size_t i) { field_.x[bodies[i]] = scratch.x[i] + length * scratch.dq[i]; });
+    if (component_.linear()) return true;
     double open = component_.residual(field_);
     for (int k = 0; k < options_.max_corrections && open > options_.joint_tolerance;
          ++k, ++report_.corrections) {
@@ -134,22 +167,34 @@ bool NewtonLoop::go_and_close(double length) {
     return open <= 10.0 * options_.joint_tolerance;
 }
 
+bool NewtonLoop::may_venture() const {
+    return length_ == 1.0 && state_.excess > options_.strain_tolerance && !field_.polar_free &&
+           report_.solves < options_.max_iterations;
+}
+
+// A shortened last step leaves bodies short of where they are going: that is a stop, not a solution. Only contacts, whose
+// sides may go on changing from solve to solve, are content with it.
+bool NewtonLoop::cut_short() const {
+    return length_ < 1.0 && !touches_;
+}
+
 bool NewtonLoop::change_sides() {
     bool changed = component_.update_bounds(field_);
     for (int body : touched_) changed |= contacts_.update(field_, body, h_);
     return changed;
 }
 
-// Further solves only while strain is above tolerance and the potential still falls, or sides change.
+// Further solves only while turning has left strain above tolerance and the potential still falls, or sides change.
 bool NewtonLoop::done(int iteration, double energy_before) {
+    if (ventures_ > 0) return false;
     const bool still = energy_ > energy_before - 1e-4 * std::abs(energy_before) && iteration > 1;
-    from_start_ = iteration < side_changes_ && change_sides();
+    const bool sides = length_ < 1.0 && side_changes_ > 0 && change_sides();
     report_.residual = component_.residual(field_);
     closed_ = report_.residual < options_.joint_tolerance;
-    const bool strained =
-        state_.strain > options_.strain_tolerance && !still && iteration < options_.max_iterations;
-    if (closed_ && !from_start_ && !strained && iteration >= options_.min_iterations) return true;
-    if (iteration < options_.max_iterations + side_changes_) return false;
+    const bool strained = (cut_short() || (state_.excess > options_.strain_tolerance && !still)) &&
+                          iteration < options_.max_iterations;
+    if (closed_ && !sides && !strained && iteration >= options_.min_iterations) return true;
+    if (iteration < options_.max_iterations) return false;
     report_.converged = false;
     return true;
 }

@@ -13,17 +13,23 @@ class NewtonLoop {
     NewtonLoop(const Options& options, BodyField& field, ContactSet& contacts, Component& component,
                const std::vector<int>& touched, const std::vector<Mat34>& last_q, double h);
 
+    // The result of a first solve that was made elsewhere (see ChainSweep), by body.
+    void take_first(const std::vector<Mat34>* result) { first_ = result; }
+
     SolveReport run();  // leaves the result in the field; throws StepFailure
 
   private:
-    void start(bool again);
+    void start();
+    void go_on();
+    void solve_sides(const std::vector<Mat34>* given);
+    void aim();
     void search();
-    void go_straight(double length);
-    bool go_and_close(double length);
+    bool go(double length);
+    bool may_venture() const;
+    bool cut_short() const;
     bool done(int iteration, double energy_before);
     bool change_sides();
     void move(double length);
-    void aim_from_last();
     double potential(double own) const;
 
     const Options& options_;
@@ -35,12 +41,17 @@ class NewtonLoop {
     double h_;
     int side_changes_;  // solves that may still be spent on contacts, motors and limits that change sides
 
+    bool touches_;  // colliders, or each other
+
     SolveReport report_;
     FieldReport state_;
-    double energy_ = 0.0;     // of the last accepted iterate
-    double moved_ = 0.0;      // share of dq already added to x
-    bool closed_ = false;     // joints at the last accepted iterate
-    bool from_start_ = true;  // the next solve starts from the predicted pose
+    const std::vector<Mat34>* first_ = nullptr;
+    double energy_ = 0.0;  // of the last accepted iterate
+    double length_ = 1.0;  // of the last accepted step
+    int ventures_ = 0;     // whole steps in a row that raised the potential and were followed all the same
+    bool closed_ = false;  // joints at the last accepted iterate
+    double own_energy_ = 0.0;  // of the last accepted iterate, without contacts and springs
+    int at_whole_ = -1;        // the field holds the whole step, joined (1) or not (0); -1: it does not
 };
 
 }  // namespace tenon::articulated

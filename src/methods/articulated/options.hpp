@@ -28,6 +28,7 @@ struct SolveReport {
     int solves = 0, halvings = 0, corrections = 0, fallbacks = 0;
     double strain = 0.0, residual = 0.0;
     bool converged = true;
+    bool settled = true;  // turning has left no strain worth another try in smaller steps
 };
 
 }  // namespace tenon::articulated
