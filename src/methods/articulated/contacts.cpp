@@ -185,7 +185,7 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
             return field.moving[i] ? field.target[i] : field.x[i];
         };
         const double ahead = p.normal.dot(transform(goal(b), p.xb) - transform(goal(a), p.xa));
-        p.active = ahead < p.aim;
+        p.active = ahead < p.aim || p.force > p.weight;
         if (p.active && fresh && approach > 3.0 * h * world.gravity.norm()) {
             impacts.push_back(b);
             if (p.both_move) impacts.push_back(a);

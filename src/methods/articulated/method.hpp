@@ -64,7 +64,7 @@ class ArticulatedMethod : public Method {
     std::vector<SweepKind> sweep_kinds_;
     std::vector<int> fixed_;    // static bodies
     bool only_chains_ = false;  // every component can be swept
-    bool only_swept_ = true;  // in this step so far
+    bool only_swept_ = true;    // in this step so far
     std::vector<int> breakable_,
         measured_;  // joints with a limit on their force; with coordinates to work out
     StageTimer timer_;

@@ -24,7 +24,7 @@ NewtonLoop::NewtonLoop(const Options& options, BodyField& field, ContactSet& con
       last_q_(last_q),
       h_(h) {
     touches_ = !touched.empty() || component.has_contacts();
-    side_changes_ = touches_ ? options.contact.max_iterations : options.max_iterations;
+    side_changes_ = (touches_ ? options.contact.max_iterations : options.max_iterations) - 1;
 }
 
 SolveReport NewtonLoop::run() {
