@@ -46,7 +46,7 @@ TEST(VolumeScenes, ToolHoldsThenSlips) {
     };
     double most = 0;
     for (; simulation.time() < 0.75; simulation.step()) most = std::max(most, pull());
-    EXPECT_GT(most, 30.0);  // N
+    EXPECT_GT(most, 300.0);  // N, far above the weight of the organ that is lifted
     while (simulation.time() < 1.1) simulation.step();
     EXPECT_EQ(pull(), 0.0);
 }

@@ -209,14 +209,14 @@ Scene organs(const Params& params) {
     }
     for (int side : {-1, 1}) {  // the tool closes on the tall organ, holds it, then pulls
         const auto at = [&](double gap, double y) { return Vec3(side * gap, y, 0); };
-        BodySpec jaw = body_spec(scene, side < 0 ? "jaw-left" : "jaw-right", box_spec({0.04, 0.16, 0.24}),
-                                 at(0.24, 0.5));
+        BodySpec jaw = body_spec(scene, side < 0 ? "jaw-left" : "jaw-right", box_spec({0.04, 0.1, 0.24}),
+                                 at(0.24, 0.46));
         jaw.type = BodyType::kinematic_body;
-        jaw.motion = {{0.0, at(0.24, 0.5)},
-                      {0.1, at(0.24, 0.5)},
-                      {0.3, at(0.09, 0.48)},
-                      {0.4, at(0.09, 0.48)},
-                      {1.6, at(0.09, 0.96)}};
+        jaw.motion = {{0.0, at(0.24, 0.46)},
+                      {0.1, at(0.24, 0.46)},
+                      {0.3, at(0.14, 0.44)},
+                      {0.4, at(0.14, 0.44)},
+                      {1.6, at(0.14, 0.96)}};
         scene.add_body(jaw);
     }
     scene.method_params["pixel"] = 0.015;
