@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "bench/affine_measure.hpp"
 #include "tenon/world.hpp"
 
 #ifdef TENON_HAVE_BULLET
@@ -13,9 +14,8 @@ namespace tenon::bench {
 
 #ifndef TENON_HAVE_BULLET
 
-bool bullet_wall(const std::string&, const Scene&, int, bool, const Options& options) {
-    if (options.note) options.note("Bullet is not installed: no comparison");
-    return false;
+std::optional<BulletRun> bullet_wall(const Scene&, int, bool, int) {
+    return std::nullopt;
 }
 
 #else
@@ -55,9 +55,7 @@ double deepest(btDispatcher& dispatcher) {
     return depth;
 }
 
-}  // namespace
-
-bool bullet_wall(const std::string& name, const Scene& scene, int steps, bool hulls, const Options& options) {
+BulletRun run_once(const Scene& scene, int steps, bool hulls) {
     const World world = build_world(scene);
     btDefaultCollisionConfiguration configuration;
     btCollisionDispatcher dispatcher(&configuration);
@@ -82,21 +80,38 @@ bool bullet_wall(const std::string& name, const Scene& scene, int steps, bool hu
     }
     double depth = 0.0, total = 0.0;
     for (int k = 0; k < steps; ++k) {
-        total += seconds_of([&] { bullet.stepSimulation(static_cast<btScalar>(scene.dt), 0); });
+        total += cpu_seconds_of([&] { bullet.stepSimulation(static_cast<btScalar>(scene.dt), 0); });
         depth = std::max(depth, deepest(dispatcher));
     }
     for (auto& body : bodies) bullet.removeRigidBody(body.get());
+    return {1e3 * total / steps, depth};
+}
+
+}  // namespace
+
+std::optional<BulletRun> bullet_wall(const Scene& scene, int steps, bool hulls, int repeats) {
+    std::vector<double> times;
+    BulletRun run;
+    for (int k = 0; k < repeats; ++k) {
+        run = run_once(scene, steps, hulls);
+        times.push_back(run.ms_per_step);
+    }
+    run.ms_per_step = median(times);
+    return run;
+}
+
+#endif
+
+Row bullet_row(const std::string& name, const Scene& scene, bool hulls, const BulletRun& run) {
     Row row;
     row.set("bench", "affine")
         .set("case", name)
         .set("engine", "bullet")
         .set("method", hulls ? "hulls" : "boxes");
     row.set("size", static_cast<double>(scene.bodies.size())).set("threads", 1).set("dt", scene.dt);
-    row.set("ms_per_step", 1e3 * total / steps).set("max_penetration", depth);
-    options.print(row);
-    return true;
+    row.set("ms_per_step", run.ms_per_step).set("max_penetration", run.deepest);
+    row.set("cpu_s_per_second", run.ms_per_step * 1e-3 / scene.dt);
+    return row;
 }
-
-#endif
 
 }  // namespace tenon::bench

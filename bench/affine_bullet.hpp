@@ -1,6 +1,7 @@
 // The wall of blocks in Bullet, for comparison.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "bench/bench.hpp"
@@ -8,7 +9,14 @@
 
 namespace tenon::bench {
 
-// Prints Bullet's row; false, with a note, when it is not installed.
-bool bullet_wall(const std::string& name, const Scene& scene, int steps, bool hulls, const Options& options);
+struct BulletRun {
+    double ms_per_step = 0.0;  // CPU time
+    double deepest = 0.0;      // penetration that Bullet itself sees, m
+};
+
+// The median of several runs; nothing when Bullet is not installed.
+std::optional<BulletRun> bullet_wall(const Scene& scene, int steps, bool hulls, int repeats);
+
+Row bullet_row(const std::string& name, const Scene& scene, bool hulls, const BulletRun& run);
 
 }  // namespace tenon::bench

@@ -1,11 +1,12 @@
 # Sources named *_avx2.cpp hold kernels chosen at run time; only they may use AVX2 and FMA instructions.
-# Kernels of small unrolled loops (chain_sweep*) need -O3: at -O2 those loops stay loops over memory.
+# Kernels of small unrolled loops (chain_sweep*, contacts of affine bodies, distances) need -O3: at -O2 those loops stay
+# loops over memory and small matrix products stay calls.
 foreach(source ${TENON_SOURCES})
   set(options "")
   if(source MATCHES "_avx2\\.cpp$")
     list(APPEND options -mavx2 -mfma)
   endif()
-  if(source MATCHES "/chain_sweep[a-z0-9_]*\\.cpp$" AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  if(source MATCHES "/(chain_sweep[a-z0-9_]*|affine/(contact_field|newton_system|island|candidates)|geometry/(distance|ccd|overlap_[a-z]*))\\.cpp$" AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     list(APPEND options -O3)
   endif()
   if(options)

@@ -93,7 +93,7 @@ double rounded_down(double distance) {
 }
 
 ContactPoint contact_point(const Corners& c, const geometry::Closest& closest, const Mesh& a, const Mesh& b,
-                           const RadialBarrier& radial, double weight) {
+                           double weight) {
     ContactPoint point;
     Vec3 first = Vec3::Zero(), second = Vec3::Zero();
     const Mesh& first_mesh = c.a_first ? a : b;
@@ -105,9 +105,34 @@ ContactPoint contact_point(const Corners& c, const geometry::Closest& closest, c
     if (!c.a_first) point.normal = -point.normal;
     point.local_a = c.a_first ? first : second;
     point.local_b = c.a_first ? second : first;
-    point.force = weight * radial.force;
-    point.stiffness = weight * radial.stiffness;
+    point.weight = weight;
     return point;
+}
+
+// The vertices that hold the closest points, each side's as one number; a lone one counts twice.
+struct Features {
+    std::uint64_t a = ~0ull, b = ~0ull;
+};
+
+Features features_of(const Corners& c, const geometry::Closest& closest) {
+    Features out;
+    for (int n = 0; n < c.count; ++n) {
+        if (!closest.takes_part(n)) continue;
+        std::uint64_t& side = (n < c.split) == c.a_first ? out.a : out.b;
+        const auto v = static_cast<std::uint32_t>(c.vertex[n]);
+        const std::uint32_t first = side == ~0ull ? v : static_cast<std::uint32_t>(side);
+        side = static_cast<std::uint64_t>(std::max(first, v)) << 32 | std::min(first, v);
+    }
+    return out;
+}
+
+// Many pairs of primitives share their closest points: where two corners face each other, all triangles and edges of
+// both. They are one contact with their summed weight. Looks back a few contacts only: repeats come close together.
+ContactPoint* same_contact(std::vector<ContactPoint>& points, const Features& features) {
+    const std::size_t window = 24, first = points.size() > window ? points.size() - window : 0;
+    for (std::size_t k = points.size(); k-- > first;)
+        if (points[k].features_a == features.a && points[k].features_b == features.b) return &points[k];
+    return nullptr;
 }
 
 }  // namespace
@@ -188,11 +213,25 @@ void ContactField::evaluate(int k) {
             pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
             continue;
         }
-        const RadialBarrier radial = radial_barrier(closest.squared, pair.range, pair.strength);
-        pair.points.push_back(contact_point(c, closest, pa.shape->shape->mesh, pb.shape->shape->mesh, radial,
-                                            candidate.weight));
-        pair.points.back().candidate = i;
-        pair.energy += candidate.weight * radial.energy;
+        const bool shared = closest.sub_case == geometry::SubCase::point_point ||
+                            closest.sub_case == geometry::SubCase::point_edge;
+        const Features features = shared ? features_of(c, closest) : Features{};
+        if (ContactPoint* same = shared ? same_contact(pair.points, features) : nullptr) {
+            same->weight += candidate.weight;
+            continue;
+        }
+        ContactPoint& point = pair.points.emplace_back(
+            contact_point(c, closest, pa.shape->shape->mesh, pb.shape->shape->mesh, candidate.weight));
+        point.candidate = i;
+        point.features_a = features.a;
+        point.features_b = features.b;
+    }
+    for (ContactPoint& point : pair.points) {
+        const RadialBarrier radial =
+            radial_barrier(point.distance * point.distance, pair.range, pair.strength);
+        point.force = point.weight * radial.force;
+        point.stiffness = point.weight * radial.stiffness;
+        pair.energy += point.weight * radial.energy;
     }
 }
 
@@ -222,16 +261,10 @@ int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend
         for (int m = 0; m < curvature.count; ++m) V.block<3, 1>(3 * i, 2 + m) = curvature.direction[m][i];
     }
     for (int m = 0; m < curvature.count; ++m) weights[2 + m] = curvature.scale[m];
-    const Eigen::HouseholderQR<Eigen::Matrix<double, 12, 4>> qr(V);
-    const Mat4 R = qr.matrixQR().topRows<4>().triangularView<Eigen::Upper>();
-    const Eigen::SelfAdjointEigenSolver<Mat4> eigen(R * weights.asDiagonal() * R.transpose());
     int count = 0;
-    for (int m = 3; m >= 2 && eigen.eigenvalues()[m] > 0.0; --m) {
-        Vec12 z = Vec12::Zero();
-        z.head<4>() = eigen.eigenvectors().col(m);
-        z = qr.householderQ() * z;
+    const auto add = [&](const Vec12& z, double weight) {
         ContactBend& bend = out[count++];
-        bend.stiffness = point.force / (2.0 * point.distance) * eigen.eigenvalues()[m];
+        bend.stiffness = point.force / (2.0 * point.distance) * weight;
         bend.a.setZero();
         bend.b.setZero();
         for (int i = 0; i < c.count; ++i) {
@@ -242,6 +275,15 @@ int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend
             for (int axis = 0; axis < 3; ++axis) load.col(axis) += rest[axis] * zi;
             load.col(3) += zi;
         }
+    };
+    const Eigen::HouseholderQR<Eigen::Matrix<double, 12, 4>> qr(V);
+    const Mat4 R = qr.matrixQR().topRows<4>().triangularView<Eigen::Upper>();
+    const Eigen::SelfAdjointEigenSolver<Mat4> eigen(R * weights.asDiagonal() * R.transpose());
+    for (int m = 3; m >= 2 && eigen.eigenvalues()[m] > 0.0; --m) {
+        Vec12 z = Vec12::Zero();
+        z.head<4>() = eigen.eigenvectors().col(m);
+        z = qr.householderQ() * z;
+        add(z, eigen.eigenvalues()[m]);
     }
     return count;
 }

@@ -1,6 +1,8 @@
 // All contacts of a step: distances, barrier energies, lagged friction and step bounds over the candidate set.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "methods/affine/barrier.hpp"
@@ -16,7 +18,9 @@ struct ContactPoint {
     double distance = 0.0;
     double force = 0.0;      // -dE/dd, N
     double stiffness = 0.0;  // d2E/dd2, N/m
+    double weight = 1.0;     // of the barrier: how many pairs of primitives meet in these very points
     int candidate = -1;
+    std::uint64_t features_a = ~0ull, features_b = ~0ull;  // vertices when corners or edges are closest
 };
 
 // A direction in which moving the two bodies shortens the distance to second order: the force resists it.

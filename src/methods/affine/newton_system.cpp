@@ -47,6 +47,33 @@ void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Ve
     out.ba.noalias() -= (stiffness * jb) * ja.transpose();
 }
 
+// Springs between points of two rigid bodies, summed about the first body's centre: with M the stiffness at the point r
+// away from it, [r]M[r]^T for turns, [r]M between turns and shifts, M for shifts. Contacts of a pair share one such
+// matrix; where the two material points differ (by a gap, or by sliding) it takes their middle.
+struct RigidSprings {
+    Mat3 turn = Mat3::Zero(), mixed = Mat3::Zero(), shift = Mat3::Zero();
+
+    void add(const Vec3& r, const Mat3& M) {
+        Mat3 rM;
+        for (int k = 0; k < 3; ++k) rM.col(k) = r.cross(M.col(k));
+        mixed += rM;
+        shift += M;
+        for (int k = 0; k < 3; ++k) turn.row(k) += r.cross(rM.row(k).transpose()).transpose();
+    }
+
+    // `offset` leads from the second body's centre to the first's.
+    void write(const Vec3& offset, PairBlocks<6>& out) const {
+        Mat6 K;
+        K << turn, mixed, mixed.transpose(), shift;
+        Mat6 S = Mat6::Identity();
+        S.topRightCorner<3, 3>() = cross_matrix(offset);
+        const Mat6 SK = S * K;
+        out.aa = K;
+        out.ba = -SK;
+        out.bb = SK * S.transpose();
+    }
+};
+
 // A load on q as a vector over the body's unknowns.
 template <int Dof>
 Eigen::Matrix<double, Dof, 1> unknowns_of_load(const Mat34& q, const Mat34& load) {
@@ -79,6 +106,29 @@ void add_bends(const ContactField& field, int index, const Mat34& qa, const Mat3
     }
 }
 
+// Friction's curvature (I - sym(f grad psi^T)) / psi as two springs: along f_hat + u_hat (or any direction when one of
+// them vanishes) and across it.
+struct FrictionSprings {
+    Vec3 force;         // on a, of the energy: dE/dx
+    Vec3 axis, across;  // unit vectors
+    double k_axis, k_across;
+};
+
+FrictionSprings friction_springs(const FrictionPoint& p, const Vec3& u, double scale, double eps) {
+    const double y = u.norm();
+    const FrictionScale psi = friction_scale(y, eps);
+    const double stiffness = scale * p.limit / psi.psi;
+    const double f = p.dual.norm(), bend = y > 0.0 ? 0.5 * f * psi.slope : 0.0;
+    const Vec3 along = y > 0.0 ? Vec3(u / y) : p.normal.unitOrthogonal();
+    const bool both = y > 0.0 && f > 0.0;
+    const double cosine = both ? along.dot(p.dual) / f : 0.0;
+    Vec3 axis = both ? Vec3(along + p.dual / f) : along;
+    const double length = axis.norm();
+    axis = length > 1e-6 ? Vec3(axis / length) : Vec3(p.normal.cross(along));
+    return {stiffness * u, axis, p.normal.cross(axis), stiffness * (1.0 - bend * (1.0 + cosine)),
+            stiffness * (1.0 + bend * (1.0 - cosine))};
+}
+
 template <int Dof>
 void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
               const Mat34& start_b, double scale, double eps, PairBlocks<Dof>& out) {
@@ -88,35 +138,38 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
     out.gradient_a.setZero();
     out.gradient_b.setZero();
     out.stretch_a = out.stretch_b = 0.0;
+    RigidSprings springs;
+    const Mat3 A = qa.leftCols<3>(), B = qb.leftCols<3>();
+    const Vec3 offset = qa.col(3) - qb.col(3);
+    const auto middle = [&](const Vec3& local_a, const Vec3& local_b) -> Vec3 {
+        return 0.5 * (A * local_a + B * local_b - offset);
+    };
     for (const ContactPoint& p : pair.points) {
         const Vec3 force = -scale * p.force * p.normal;
         add_force(out.gradient_a, p.local_a, force);
         add_force(out.gradient_b, p.local_b, -force);
-        add_spring(out, qa, qb, p.local_a, p.local_b, p.normal, scale * p.stiffness);
+        if constexpr (Dof == 6)
+            springs.add(middle(p.local_a, p.local_b),
+                        (scale * p.stiffness * p.normal) * p.normal.transpose());
+        else
+            add_spring(out, qa, qb, p.local_a, p.local_b, p.normal, scale * p.stiffness);
         out.stretch_a += scale * p.stiffness * p.local_a.squaredNorm();
         out.stretch_b += scale * p.stiffness * p.local_b.squaredNorm();
     }
     const Mat34 da = qa - start_a, db = qb - start_b;
     for (const FrictionPoint& p : pair.friction) {
-        const Vec3 u = sliding(p, da, db);
-        const double y = u.norm();
-        const FrictionScale psi = friction_scale(y, eps);
-        const double across = scale * p.limit / psi.psi;
-        const Vec3 force = across * u;
-        add_force(out.gradient_a, p.local_a, force);
-        add_force(out.gradient_b, p.local_b, -force);
-        // (I - sym(f grad psi^T)) / psi in the plane of f and u: axes along f_hat +- u_hat, or any when one vanishes.
-        const double f = p.dual.norm(), bend = 0.5 * f * psi.slope;
-        const Vec3 along = y > 0.0 ? Vec3(u / y) : p.normal.unitOrthogonal();
-        const double cosine = y > 0.0 && f > 0.0 ? along.dot(p.dual) / f : 0.0;
-        Vec3 axis = y > 0.0 && f > 0.0 ? Vec3(along + p.dual / f) : along;
-        const double length = axis.norm();
-        axis = length > 1e-6 ? Vec3(axis / length) : Vec3(p.normal.cross(along));
-        add_spring(out, qa, qb, p.local_a, p.local_b, axis,
-                   across * (y > 0.0 ? 1.0 - bend * (1.0 + cosine) : 1.0));
-        add_spring(out, qa, qb, p.local_a, p.local_b, p.normal.cross(axis),
-                   across * (y > 0.0 ? 1.0 + bend * (1.0 - cosine) : 1.0));
+        const FrictionSprings f = friction_springs(p, sliding(p, da, db), scale, eps);
+        add_force(out.gradient_a, p.local_a, f.force);
+        add_force(out.gradient_b, p.local_b, -f.force);
+        if constexpr (Dof == 6) {
+            springs.add(middle(p.local_a, p.local_b), (f.k_axis * f.axis) * f.axis.transpose() +
+                                                          (f.k_across * f.across) * f.across.transpose());
+        } else {
+            add_spring(out, qa, qb, p.local_a, p.local_b, f.axis, f.k_axis);
+            add_spring(out, qa, qb, p.local_a, p.local_b, f.across, f.k_across);
+        }
     }
+    if constexpr (Dof == 6) springs.write(offset, out);
 }
 
 }  // namespace

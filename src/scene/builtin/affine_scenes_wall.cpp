@@ -7,6 +7,8 @@
 namespace tenon {
 namespace {
 
+constexpr double side_gap = 0.04, level_gap = 0.01;  // between blocks, m
+
 // How many blocks along the wall, upwards, and behind each other.
 std::array<int, 3> wall_layout(int blocks) {
     if (blocks == 560) return {10, 14, 4};
@@ -20,7 +22,6 @@ std::array<int, 3> wall_layout(int blocks) {
 void add_wall(Scene& scene, int blocks) {
     const auto [along, up, deep] = wall_layout(blocks);
     const GeometrySpec block = box_spec({1, 1, 1});
-    const double side_gap = 0.04, level_gap = 0.01;
     int number = 0;
     for (int y = 0; y < up; ++y)
         for (int z = 0; z < along; ++z)
@@ -46,6 +47,7 @@ Scene make_wrecking_ball(const Params& params) {
     scene.dt = 0.01;
     scene.seconds = params.number("seconds");
     scene.materials[0].friction = params.number("friction");
+    scene.contact.dhat = level_gap;  // a larger range would push the levels apart at the start
     BodySpec floor = body_spec(scene, "floor", box_spec({60, 1, 60}), Vec3(0, -0.5, 0));
     floor.type = BodyType::static_body;
     floor.color = {0.5, 0.52, 0.55};

@@ -1,0 +1,68 @@
+#include "bench/affine_measure.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+#include "math/parallel.hpp"
+#include "tenon/builtin.hpp"
+#include "verify/verify.hpp"
+
+namespace tenon::bench {
+
+Scene builtin_scene(const std::string& name, const std::map<std::string, ParamValue>& values) {
+    return make_builtin(*find_builtin(name), values);
+}
+
+double cpu_seconds_of(const std::function<void()>& work) {
+    const std::clock_t start = std::clock();
+    work();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+int repeats_of(const Options& options) {
+    return options.quick ? 1 : std::max(5, options.repeats);
+}
+
+Measured measure(const Scene& scene, int steps) {
+    Simulation simulation(scene);
+    Measured out;
+    double total = 0.0;
+    for (int k = 0; k < steps; ++k) {
+        StepReport report;
+        const auto step = [&] { report = simulation.step(); };
+        total += thread_count() == 1 ? cpu_seconds_of(step) : seconds_of(step);
+        out.iterations += report.iterations;
+        out.unconverged += !report.converged;
+        out.min_distance = std::min(out.min_distance, report.min_distance);
+        for (const auto& [name, value] : report.figures)
+            if (name == "solves") out.solves += value;
+        for (const auto& [name, value] : report.phases) out.phases[name] += value / steps;
+    }
+    out.ms_per_step = 1e3 * total / steps;
+    out.iterations /= steps;
+    out.solves /= steps;
+    out.solve_ms = out.solves > 0 ? out.phases["solve"] / out.solves : 0.0;
+    out.intersections = verify::count_intersections(simulation.world());
+    return out;
+}
+
+Measured measure_median(const Scene& scene, int steps, const Options& options) {
+    std::vector<Measured> runs;
+    for (int k = 0; k < repeats_of(options); ++k) runs.push_back(measure(scene, steps));
+    std::sort(runs.begin(), runs.end(),
+              [](const Measured& a, const Measured& b) { return a.ms_per_step < b.ms_per_step; });
+    return runs[runs.size() / 2];
+}
+
+Row affine_row(const std::string& name, const Scene& scene, const Measured& m) {
+    Row row;
+    row.set("bench", "affine").set("case", name).set("engine", "tenon").set("method", "affine");
+    row.set("size", static_cast<double>(scene.bodies.size())).set("threads", thread_count());
+    row.set("dt", scene.dt).set("ms_per_step", m.ms_per_step).set("iterations", m.iterations);
+    row.set("solves", m.solves).set("ms_per_solve", m.solve_ms).set("min_distance", m.min_distance);
+    row.set("max_penetration", 0.0).set("intersections", static_cast<double>(m.intersections));
+    row.set("unconverged", static_cast<double>(m.unconverged));
+    return row;
+}
+
+}  // namespace tenon::bench
