@@ -1,178 +1,102 @@
 // The adaptive method against its own plain run: the columns of the paper's Table 1, error against plain, alternatives for
-// the oracle, and the cost against the number of tetrahedra.
+// the oracle, what a wholly rigid solid costs, the worst case, and the cost against the number of tetrahedra.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "bench/bench.hpp"
-#include "math/parallel.hpp"
-#include "tenon/builtin.hpp"
-#include "tenon/simulation.hpp"
+#include "bench/adaptive_runs.hpp"
+#include "scene/builtin/adaptive_scene_parts.hpp"
 
 namespace tenon::bench {
 namespace {
 
-using Given = std::map<std::string, ParamValue>;
-
-// One run, step by step beside the other, so that both see the same machine.
-struct Run {
-    Simulation simulation;
-    std::vector<double> ms, contact_ms;
-    double oracle_ms = 0, assemble_ms = 0, factor_ms = 0, rigid = 0, woken = 0;
-    int oracles = 0, skipped = 0;
-
-    explicit Run(const Scene& scene) : simulation(scene) {}
-    void step() {
-        StepReport report;
-        ms.push_back(1e3 * seconds_of([&] { report = simulation.step(); }));
-        double contact = 0;
-        for (const auto& [stage, value] : report.phases) {
-            if (stage == "contact" || stage == "collide") contact += value;
-            if (stage == "oracle") oracle_ms += value;
-            if (stage == "assemble") assemble_ms += value;
-            if (stage == "factor") factor_ms += value;
-        }
-        contact_ms.push_back(contact);
-        for (const auto& [name, value] : report.figures) {
-            if (name == "rigid_fraction") rigid += value;
-            if (name == "elements_woken") woken += value;
-            if (name == "oracles") oracles += static_cast<int>(value);
-            if (name == "oracles_skipped") skipped += static_cast<int>(value);
-        }
-    }
-    double total() const {
-        double sum = 0;
-        for (double m : ms) sum += m;
-        return sum;
-    }
-    double total_without_contact() const {
-        double sum = 0;
-        for (std::size_t i = 0; i < ms.size(); ++i) sum += ms[i] - contact_ms[i];
-        return sum;
-    }
-};
-
-// Largest distance of a vertex, and of the centres of mass, over the size of their body.
-struct Error {
-    double vertex = 0, center = 0;
-    void compare(const World& a, const World& b) {
-        for (std::size_t e = 0; e < a.elastic.size(); ++e) {
-            Box3 box;
-            Vec3 ca = Vec3::Zero(), cb = Vec3::Zero();
-            double mass = 0, worst = 0;
-            const ElasticBody &p = a.elastic[e], &q = b.elastic[e];
-            for (std::size_t v = 0; v < p.x.size(); ++v) {
-                box.add(p.rest[v]);
-                worst = std::max(worst, (p.x[v] - q.x[v]).norm());
-                ca += p.vertex_mass[v] * p.x[v];
-                cb += p.vertex_mass[v] * q.x[v];
-                mass += p.vertex_mass[v];
-            }
-            const double size = box.size().maxCoeff();
-            vertex = std::max(vertex, worst / size);
-            center = std::max(center, (ca - cb).norm() / mass / size);
-        }
-    }
-};
-
-std::size_t tetrahedra(const World& world) {
-    std::size_t sum = 0;
-    for (const ElasticBody& body : world.elastic) sum += body.tets.size();
-    return sum;
-}
-
-Row start_row(const std::string& name, const std::string& method, const World& world) {
-    Row row;
-    row.set("bench", std::string("adaptive")).set("case", name).set("engine", std::string("tenon"));
-    row.set("method", method).set("size", static_cast<double>(tetrahedra(world)));
-    row.set("threads", thread_count());
-    return row;
-}
-
 struct Case {
     std::string scene;
-    Given given;
     double paper_total, paper_mean, paper_nc_total, paper_nc_mean;  // speed-ups of Table 1; 0: not given
 };
 
-void table_row(const Options& options, const Case& which, double share) {
-    Given given = which.given;
-    const auto scene_with = [&](bool adaptive) {
-        given["adaptive"] = adaptive;
-        return make_builtin(*find_builtin(which.scene), given);
-    };
-    Run adaptive(scene_with(true)), plain(scene_with(false));
-    const int steps =
-        std::max(5, static_cast<int>(share * adaptive.simulation.scene().seconds / adaptive.simulation.dt()));
-    Error error;
-    for (int i = 0; i < steps; ++i) {
-        adaptive.step();
-        plain.step();
-        error.compare(plain.simulation.world(), adaptive.simulation.world());
-    }
-    double mean = 0, nc_mean = 0;
-    for (int i = 0; i < steps; ++i) {
-        mean += plain.ms[i] / adaptive.ms[i] / steps;
-        nc_mean += (plain.ms[i] - plain.contact_ms[i]) /
-                   std::max(1e-6, adaptive.ms[i] - adaptive.contact_ms[i]) / steps;
-    }
-    const Energies a = energies(adaptive.simulation.world()), p = energies(plain.simulation.world());
-    Row row = start_row(which.scene, "adaptive", adaptive.simulation.world());
-    row.set("ms_per_step", adaptive.total() / steps).set("plain_ms_per_step", plain.total() / steps);
-    row.set("steps", steps).set("adaptive_s", 1e-3 * adaptive.total()).set("plain_s", 1e-3 * plain.total());
-    row.set("total_speedup", plain.total() / adaptive.total()).set("mean_speedup", mean);
-    row.set("nc_total_speedup", plain.total_without_contact() / adaptive.total_without_contact());
-    row.set("nc_mean_speedup", nc_mean);
+// Difference of the highest point of all elastic bodies, over the size of what it lies in.
+double rest_height_difference(const World& a, const World& b) {
+    double high_a = -1e300, high_b = -1e300, low = 1e300;
+    for (std::size_t e = 0; e < a.elastic.size(); ++e)
+        for (std::size_t v = 0; v < a.elastic[e].x.size(); ++v) {
+            high_a = std::max(high_a, a.elastic[e].x[v].y());
+            high_b = std::max(high_b, b.elastic[e].x[v].y());
+            low = std::min(low, a.elastic[e].x[v].y());
+        }
+    return std::abs(high_a - high_b) / std::max(1e-12, high_a - low);
+}
+
+Vec3 center_of_all(const World& world) {
+    Vec3 sum = Vec3::Zero();
+    double mass = 0;
+    for (const ElasticBody& body : world.elastic)
+        for (std::size_t v = 0; v < body.x.size(); ++v) {
+            sum += body.vertex_mass[v] * body.x[v];
+            mass += body.vertex_mass[v];
+        }
+    return sum / mass;
+}
+
+void table_row(const Options& options, const Case& which) {
+    Given given;
+    if (!options.quick && which.paper_total > 0) given["preset"] = std::string("paper");
+    AdaptiveRun adaptive(adaptive_scene_of(which.scene, given, true));
+    AdaptiveRun plain(adaptive_scene_of(which.scene, given, false));
+    const PairResult r = run_pair(adaptive, plain, options.quick ? 0.1 : 1.0);
+    const int steps = adaptive.steps();
+    const World &a = adaptive.simulation.world(), &p = plain.simulation.world();
+    Row row = adaptive_row(which.scene, "adaptive", a);
+    row.set("ms_per_step", r.adaptive_ms).set("plain_ms_per_step", r.plain_ms).set("steps", steps);
+    row.set("adaptive_s", 1e-3 * adaptive.total()).set("plain_s", 1e-3 * plain.total());
+    row.set("total_speedup", r.total).set("mean_speedup", r.mean);
+    row.set("nc_total_speedup", r.nc_total).set("nc_mean_speedup", r.nc_mean);
     if (which.paper_total > 0)
         row.set("paper_total", which.paper_total)
             .set("paper_mean", which.paper_mean)
             .set("paper_nc_total", which.paper_nc_total)
             .set("paper_nc_mean", which.paper_nc_mean);
-    row.set("oracle_ms", adaptive.oracle_ms / steps)
-        .set("oracles", adaptive.oracles)
-        .set("oracles_skipped", adaptive.skipped)
-        .set("rigid_share", adaptive.rigid / steps);
-    row.set("error", error.vertex).set("center_error", error.center);
-    row.set("energy_difference", std::abs(a.gravity - p.gravity) / std::max(1e-12, std::abs(p.gravity)));
+    row.set("oracle_ms", adaptive.stage_ms["oracle"] / steps)
+        .set("oracles", adaptive.figure_sum["oracles"])
+        .set("oracles_skipped", adaptive.figure_sum["oracles_skipped"])
+        .set("rigid_share", adaptive.figure_sum["rigid_fraction"] / steps);
+    const Energies ea = energies(a), ep = energies(p);
+    row.set("error", r.error.vertex).set("center_error", r.error.center);
+    row.set("center_of_all",
+            (center_of_all(a) - center_of_all(p)).norm() / std::max(1e-12, p.bounds().diagonal()));
+    row.set("energy_difference", std::abs(ea.total() - ep.total()) / std::max(1e-12, std::abs(ep.total())));
+    row.set("height_difference", rest_height_difference(p, a));
     options.print(row);
 }
 
 void table(const Options& options) {
-    std::vector<Case> cases = {{"octopus-soft", {}, 4.30, 5.81, 4.29, 7.00},
-                               {"blob", {}, 2.09, 9.10, 1.81, 5.74},
-                               {"wheel", {}, 11.49, 16.43, 9.74, 12.39},
-                               {"forest", {}, 8.29, 9.24, 8.27, 9.21},
-                               {"pachinko", {}, 10.96, 13.24, 5.23, 5.63},
-                               {"cantilever", {}, 0, 0, 0, 0},
-                               {"mattress", {}, 0, 0, 0, 0}};
-    if (!options.quick)
-        for (Case& c : cases)
-            if (c.paper_total > 0) c.given["preset"] = std::string("paper");
+    const std::vector<Case> cases = {{"octopus-soft", 4.30, 5.81, 4.29, 7.00},
+                                     {"blob", 2.09, 9.10, 1.81, 5.74},
+                                     {"wheel", 11.49, 16.43, 9.74, 12.39},
+                                     {"forest", 8.29, 9.24, 8.27, 9.21},
+                                     {"pachinko", 10.96, 13.24, 5.23, 5.63},
+                                     {"cantilever", 0, 0, 0, 0},
+                                     {"mattress", 0, 0, 0, 0}};
     for (const Case& c : cases)
-        if (options.wants(c.scene)) table_row(options, c, options.quick ? 0.1 : 1.0);
+        if (options.wants(c.scene)) table_row(options, c);
 }
 
 // How the forecast's preconditioner changes the result: what stays rigid, what it costs, how far it is from plain.
 void ablation(const Options& options) {
     if (!options.wants("oracle")) return;
     for (const std::string kind : {"jacobi", "incomplete", "cholesky"}) {
-        Scene scene = make_builtin(*find_builtin("mattress"), {{"cell", options.quick ? 0.2 : 0.12}});
+        Scene scene = adaptive_scene_of("mattress", {{"cell", options.quick ? 0.2 : 0.12}}, true);
         scene.method_params["preconditioner"] = kind;
         Scene reference = scene;
         reference.method_params["adaptive"] = false;
-        Run adaptive(scene), plain(reference);
-        Error error;
-        const int steps = options.quick ? 60 : 200;
-        for (int i = 0; i < steps; ++i) {
-            adaptive.step();
-            plain.step();
-            error.compare(plain.simulation.world(), adaptive.simulation.world());
-        }
-        Row row = start_row("oracle-" + kind, "adaptive", adaptive.simulation.world());
-        row.set("ms_per_step", adaptive.total() / steps).set("plain_ms_per_step", plain.total() / steps);
-        row.set("oracle_ms", adaptive.oracle_ms / steps).set("rigid_share", adaptive.rigid / steps);
-        row.set("elements_woken", adaptive.woken).set("error", error.vertex);
+        AdaptiveRun adaptive(scene), plain(reference);
+        const PairResult r = run_pair(adaptive, plain, options.quick ? 0.3 : 1.0);
+        Row row = adaptive_row("oracle-" + kind, "adaptive", adaptive.simulation.world());
+        row.set("ms_per_step", r.adaptive_ms).set("plain_ms_per_step", r.plain_ms);
+        row.set("oracle_ms", adaptive.stage_ms["oracle"] / adaptive.steps())
+            .set("rigid_share", adaptive.figure_sum["rigid_fraction"] / adaptive.steps());
+        row.set("elements_woken", adaptive.figure_sum["elements_woken"]).set("error", r.error.vertex);
         options.print(row);
     }
 }
@@ -182,35 +106,114 @@ void cost(const Options& options) {
     std::vector<double> cells{0.05, 0.0225};
     if (!options.quick) cells.push_back(0.0101);
     for (double cell : cells) {
-        Run plain(make_builtin(*find_builtin("cantilever"),
-                               {{"cell", cell}, {"adaptive", false}, {"push_at", 0.0}}));
-        const int steps = cell > 0.03 ? 40 : cell > 0.015 ? 10 : 4;
+        AdaptiveRun plain(adaptive_scene_of("cantilever", {{"cell", cell}, {"push_at", 0.0}}, false));
+        const int steps = cell > 0.03 ? 100 : cell > 0.015 ? 20 : 4;
         plain.step();  // orders and analyses
         const double first = plain.ms[0];
-        plain.ms.clear();
-        plain.assemble_ms = plain.factor_ms = 0;
+        plain.forget_times();
         for (int i = 0; i < steps; ++i) plain.step();
         const World& world = plain.simulation.world();
-        Row row = start_row(fmt::format("cost-{}", tetrahedra(world)), "plain", world);
+        const double count = static_cast<double>(tetrahedra(world));
+        Row row = adaptive_row(fmt::format("cost-{}", tetrahedra(world)), "plain", world);
         row.set("ms_per_step", plain.total() / steps).set("first_step_ms", first);
-        row.set("us_per_tetrahedron", 1e3 * plain.total() / steps / static_cast<double>(tetrahedra(world)));
-        row.set("assemble_share", plain.assemble_ms / plain.total());
-        row.set("factor_share", plain.factor_ms / plain.total());
+        row.set("us_per_tetrahedron", 1e3 * plain.total() / steps / count);
+        row.set("assemble_share", plain.stage_ms["assemble"] / plain.total());
+        row.set("factor_share", plain.stage_ms["factor"] / plain.total());
+        row.set("later_analyse_ms", plain.figure_sum["analyse_ms"] - first);
         options.print(row);
     }
+}
+
+// Solve and contact of a solid of many tetrahedra that is wholly rigid, and of a rigid body of the same mesh and mass.
+double solve_and_contact_us(AdaptiveRun& run, int steps) {
+    run.forget_times();
+    for (int i = 0; i < steps; ++i) run.step();
+    double sum = 0;
+    for (const char* stage : {"lay_out", "assemble", "factor", "solve", "contact"})
+        sum += run.stage_ms[stage];
+    return 1e3 * sum / steps;
+}
+
+Scene one_box(bool elastic, double height) {
+    Scene scene;
+    scene.method = "adaptive";
+    scene.dt = 0.01;
+    scene.method_params["tau_R"] = 1e-4;
+    add_floor(scene);
+    const int foam = scene.add_material(soft_material("foam", 200, 1e6, 0.3, 0.0, 0.05));
+    if (elastic) {
+        ElasticSpec box = elastic_spec(scene, "box", box_spec({0.4, 0.4, 0.4}), foam, 0.06, {0, height, 0});
+        scene.elastic.push_back(box);
+    } else {
+        BodySpec box = body_spec(scene, "box", box_spec({0.4, 0.4, 0.4}), {0, height, 0});
+        box.material = foam;
+        scene.add_body(box);
+    }
+    return scene;
+}
+
+void rigid(const Options& options) {
+    if (!options.wants("rigid")) return;
+    for (const bool resting : {false, true}) {
+        const double height = resting ? 0.2 : 1000.0;
+        AdaptiveRun solid(one_box(true, height)), body(one_box(false, height));
+        StepReport a, b;
+        for (int i = 0; i < 150; ++i) {
+            a = solid.step();
+            b = body.step();
+        }
+        const int steps = 300;
+        const double share = solid.rigid.back();
+        const double oracles = solid.figure_sum["oracles"];
+        const double solid_us = solve_and_contact_us(solid, steps),
+                     body_us = solve_and_contact_us(body, steps);
+        Row row =
+            adaptive_row(resting ? "rigid-resting" : "rigid-flying", "adaptive", solid.simulation.world());
+        row.set("rigid_share", share).set("solve_contact_us", solid_us).set("body_us", body_us);
+        row.set("contacts", a.contacts).set("body_contacts", b.contacts).set("ratio", solid_us / body_us);
+        if (resting)
+            row.set("ratio_per_contact", solid_us / a.contacts / (body_us / std::max(1, b.contacts)));
+        row.set("oracle_us", 1e3 * solid.stage_ms["oracle"] / steps);
+        row.set("oracles_in_steps", solid.figure_sum["oracles"] - oracles);
+        options.print(row);
+    }
+}
+
+// A beam without damping that swings throughout: hardly anything to gain.
+void worst(const Options& options) {
+    if (!options.wants("worst")) return;
+    const Given given{{"cell", options.quick ? 0.05 : 0.025},
+                      {"damping", 0.0},
+                      {"young", 5e5},
+                      {"push_at", 0.0},
+                      {"seconds", options.quick ? 0.5 : 2.0}};
+    AdaptiveRun adaptive(adaptive_scene_of("cantilever", given, true));
+    AdaptiveRun plain(adaptive_scene_of("cantilever", given, false));
+    const PairResult r = run_pair(adaptive, plain);
+    Row row = adaptive_row("worst", "adaptive", adaptive.simulation.world());
+    row.set("ms_per_step", r.adaptive_ms).set("plain_ms_per_step", r.plain_ms);
+    row.set("slower_by", r.adaptive_ms / r.plain_ms - 1);
+    row.set("rigid_share", adaptive.figure_sum["rigid_fraction"] / adaptive.steps())
+        .set("error", r.error.vertex);
+    options.print(row);
 }
 
 void run(const Options& options) {
     table(options);
     ablation(options);
     cost(options);
+    rigid(options);
+    worst(options);
+    if (options.wants("figures")) adaptive_figures(options);
 }
 
 }  // namespace
 
 Bench adaptive_bench() {
-    return {"adaptive", "plain against adaptive in Table 1's columns, error, oracle, cost of tetrahedra",
-            run};
+    return {
+        "adaptive",
+        "plain against adaptive in Table 1's columns, error, oracle, cost of tetrahedra, the paper's figures",
+        run};
 }
 
 }  // namespace tenon::bench

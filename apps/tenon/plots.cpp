@@ -57,6 +57,28 @@ std::vector<run::Series> strongest_joints(const run::RunReader& reader) {
     return series;
 }
 
+// Squared strain rates that the adaptive method recorded with its elements, over frames of the whole run.
+void add_strain_rates(std::vector<exporting::PlotPanel>& panels, const run::RunReader& reader) {
+    if (reader.meta("method") != "adaptive" || reader.elastic().empty()) return;
+    constexpr long frames = 30;
+    exporting::PlotHistogram elastic{"elastic, true", {}, 32}, rigid{"rigid, forecast", {}, 32};
+    const long count = reader.frame_count();
+    for (long k = 0; k < std::min(frames, count); ++k) {
+        const run::Frame frame = reader.frame(k * count / std::min(frames, count));
+        for (const std::vector<float>& states : frame.element_state)
+            for (float state : states)  // see docs/adaptive.md
+                if (const float part = state - std::floor(state); part > 0)
+                    (state < 1 ? elastic : rigid).values.push_back(16 * part - 10);
+    }
+    exporting::PlotPanel panel;
+    panel.title = "Strain rates of elements";
+    panel.x_label = "log10 of the squared strain rate [1/s^2]";
+    panel.y_label = "elements";
+    for (exporting::PlotHistogram* one : {&elastic, &rigid})
+        if (!one->values.empty()) panel.histograms.push_back(std::move(*one));
+    if (!panel.histograms.empty()) panels.push_back(std::move(panel));
+}
+
 }  // namespace
 
 exporting::PlotPanel panel_of(const std::vector<run::Series>& series, const std::string& title) {
@@ -91,6 +113,7 @@ std::vector<exporting::PlotPanel> standard_panels(const run::RunReader& reader) 
     add(panels, reader, known, times, "Time per step and stage");
     for (const std::string& figure : starting_with(known, "figure."))
         add(panels, reader, known, {figure}, figure.substr(7));
+    add_strain_rates(panels, reader);
     return panels;
 }
 

@@ -242,11 +242,21 @@ void Reader::read_forces(const Where& where, const Value& forces) {
         const Value& value = forces.list()[i];
         const Where entry = where / static_cast<long>(i);
         ForceSpec force;
-        force.body = body_index(entry / "body", value.find("body")->text());
+        const std::string& name = value.find("body")->text();
+        const auto elastic = elastic_names_.find(name);
+        force.body = elastic != elastic_names_.end() && scene_.body_index(name) < 0
+                         ? static_cast<int>(scene_.bodies.size()) + elastic->second
+                         : body_index(entry / "body", name);
         force.force = vec3_or(value, "force", force.force);
         force.torque = vec3_or(value, "torque", force.torque);
         if (const Value* point = value.find("point")) force.point = to_vec3(*point);
         force.body_frame = flag_or(value, "body_frame", false);
+        if (force.body >= static_cast<int>(scene_.bodies.size()))
+            for (const char* key : {"torque", "body_frame"})
+                if (value.find(key))
+                    context_.fail(entry / key, "does not fit an elastic body",
+                                  "an elastic body takes a \"force\", shared by mass or at a \"point\" of "
+                                  "the rest shape");
         force.from = number_or(value, "from", force.from);
         force.to = number_or(value, "to", force.to);
         if (force.to < force.from)

@@ -33,8 +33,13 @@ Eigen::Matrix<double, 4, 3> triangle_gradients(const std::array<Vec3, 3>& p, dou
 
 // Corners times gradients: 3x3.
 Mat3 gradient_of(const ElasticElements& e, int element, const std::vector<Vec3>& x) {
+    const Tet& t = e.tets[element];
+    const double* gradient = e.shape_gradient[element].data();  // by columns of four
     Mat3 f = Mat3::Zero();
-    for (int k = 0; k < e.corners; ++k) f += x[e.tets[element][k]] * e.shape_gradient[element].row(k);
+    for (int k = 1; k < e.corners; ++k) {
+        const Vec3 edge = x[t[k]] - x[t[0]];
+        for (int j = 0; j < 3; ++j) f.col(j) += gradient[4 * j + k] * edge;
+    }
     return f;
 }
 
@@ -91,43 +96,92 @@ void add_elastic_forces(const ElasticElements& e, const std::vector<Vec3>& x, st
             force[e.tets[i][k]] -= stress[i] * e.shape_gradient[i].row(k).transpose();
 }
 
-namespace {
-
-// From the nine entries of F to the corners' coordinates.
-Mat12 over_corners(const ElasticElements& e, int element, const Mat9& h) {
-    const auto& g = e.shape_gradient[element];
-    // rows of h by corner: t(k) = sum over columns c of g(k, c) h(3c.., :)
-    Mat12 result = Mat12::Zero();
-    std::array<Eigen::Matrix<double, 3, 9>, 4> t;
-    for (int k = 0; k < e.corners; ++k)
-        t[k] = g(k, 0) * h.topRows<3>() + g(k, 1) * h.middleRows<3>(3) + g(k, 2) * h.bottomRows<3>();
-    for (int k = 0; k < e.corners; ++k)
-        for (int l = 0; l < e.corners; ++l)
-            result.block<3, 3>(3 * k, 3 * l) =
-                e.volume[element] * (g(l, 0) * t[k].leftCols<3>() + g(l, 1) * t[k].middleCols<3>(3) +
-                                     g(l, 2) * t[k].rightCols<3>());
-    if (e.corners == 3)  // plane strain: vertices do not leave the plane
-        for (int k = 0; k < 3; ++k) {
-            result.row(3 * k + 2).setZero();
-            result.col(3 * k + 2).setZero();
+void set_lane(const ElasticElements& e, int element, const std::vector<Vec3>& x, int lane,
+              ElementBatch& batch) {
+    const double* gradient = e.shape_gradient[element].data();  // by columns of four
+    const Tet& t = e.tets[element];
+    Vec3 edge[3];
+    for (int k = 0; k < 3; ++k)
+        edge[k] = k + 1 < e.corners ? Vec3(x[t[k + 1]] - x[t[0]]) : Vec3(Vec3::Zero());
+    for (int j = 0; j < 3; ++j)
+        for (int i = 0; i < 3; ++i) {
+            batch.f[3 * j + i][lane] = edge[0][i] * gradient[4 * j + 1] + edge[1][i] * gradient[4 * j + 2] +
+                                       edge[2][i] * gradient[4 * j + 3];
+            batch.rate[3 * j + i][lane] = 0;
+            batch.gradient[3 * j + i][lane] = gradient[4 * i + 1 + j];
         }
-    return result;
+    if (e.corners == 3) batch.f[8][lane] = 1;
+    batch.mu[lane] = e.material[element].mu;
+    batch.lambda[lane] = e.material[element].lambda;
+    batch.push[lane] = batch.stiffening[lane] = e.volume[element];
+    batch.damping[lane] = batch.step[lane] = 0;
 }
 
-}  // namespace
+void set_rate(const ElasticElements& e, int element, const std::array<Vec3, 4>& v, int lane,
+              ElementBatch& batch) {
+    const double* gradient = e.shape_gradient[element].data();
+    for (int j = 0; j < 3; ++j)
+        for (int i = 0; i < 3; ++i) {
+            double sum = 0;
+            for (int c = 1; c < e.corners; ++c) sum += (v[c][i] - v[0][i]) * gradient[4 * j + c];
+            batch.rate[3 * j + i][lane] = sum;
+        }
+}
+
+void respond(const ElasticElements& e, bool project, bool blocks, ElementBatch& batch) {
+    element_kernel().respond(e.model, e.corners == 3, project, blocks, batch);
+}
+
+void read_lane(const ElementBatch& batch, int lane, int corners, ElementResponse& response) {
+    response.stiffness.setZero();
+    for (int c = 0; c < corners; ++c) {
+        for (int i = 0; i < 3; ++i) response.force[c][i] = batch.load[3 * c + i][lane];
+        for (int k = 0; k < 9; ++k)
+            response.stiffness(3 * c + k % 3, 3 * c + k / 3) = batch.block[c][k][lane];
+    }
+    for (int q = 0; q < 6; ++q) {
+        const auto [a, b] = kPairs[q];
+        if (b >= corners) continue;
+        for (int k = 0; k < 9; ++k)
+            response.stiffness(3 * a + k % 3, 3 * b + k / 3) =
+                response.stiffness(3 * b + k / 3, 3 * a + k % 3) = batch.block[4 + q][k][lane];
+    }
+}
+
+void element_responses(const ElasticElements& e, const int* elements, int count, const std::vector<Vec3>& x,
+                       bool project, ElementResponse* responses) {
+    constexpr int lanes = ElementBatch::lanes;
+    ElementBatch batch;
+    for (int first = 0; first < count; first += lanes) {
+        for (int k = 0; k < lanes; ++k) set_lane(e, elements[std::min(first + k, count - 1)], x, k, batch);
+        respond(e, project, true, batch);
+        for (int k = 0; k < lanes && first + k < count; ++k)
+            read_lane(batch, k, e.corners, responses[first + k]);
+    }
+}
 
 Mat12 element_stiffness(const ElasticElements& e, int element, const std::vector<Vec3>& x, bool project) {
-    return over_corners(e, element,
-                        elastic_stiffness(e.model, e.material[element], e.deformation(element, x), project));
+    ElementResponse response;
+    element_responses(e, &element, 1, x, project, &response);
+    return response.stiffness;
 }
 
-void element_response(const ElasticElements& e, int element, const std::vector<Vec3>& x,
-                      ElementResponse& response) {
-    const ElasticResponse at =
-        elastic_response(e.model, e.material[element], e.deformation(element, x), true);
-    for (int k = 0; k < e.corners; ++k)
-        response.force[k] = -e.volume[element] * at.stress * e.shape_gradient[element].row(k).transpose();
-    response.stiffness = over_corners(e, element, at.stiffness);
+void add_blocks(const ElementBatch& batch, int lane, const ElementPlaces& places,
+                solve::BlockMatrix& matrix) {
+    for (int c = 0; c < 4; ++c) {
+        if (places.node[c] < 0) continue;
+        double* target = matrix.diagonal_block(places.node[c]);
+        for (int k = 0; k < 9; ++k) target[k] += batch.block[c][k][lane];
+    }
+    for (int q = 0; q < 6; ++q) {
+        if (places.entry[q] < 0) continue;
+        double* target = matrix.lower_block(places.entry[q]);
+        const auto& block = batch.block[4 + q];
+        if (places.transposed[q])  // the stored block's row is the later node
+            for (int k = 0; k < 9; ++k) target[k] += block[3 * (k % 3) + k / 3][lane];
+        else
+            for (int k = 0; k < 9; ++k) target[k] += block[k][lane];
+    }
 }
 
 ElasticAssembly make_assembly(const ElasticElements& e, const std::vector<int>& node_of_vertex, int nodes) {
@@ -147,7 +201,7 @@ ElasticAssembly make_assembly(const ElasticElements& e, const std::vector<int>& 
     finder.pattern = assembly.pattern;
     assembly.places.resize(e.tets.size());
     for (int i = 0; i < e.size(); ++i) {
-        ElasticAssembly::Places& places = assembly.places[i];
+        ElementPlaces& places = assembly.places[i];
         for (int k = 0; k < 4; ++k) places.node[k] = node(i, k);
         for (int k = 0; k < 6; ++k) {
             const int a = node(i, kPairs[k][0]), b = node(i, kPairs[k][1]);
@@ -182,29 +236,24 @@ ElasticAssembly make_assembly(const ElasticElements& e, const std::vector<int>& 
 
 void add_stiffness(const ElasticElements& e, const ElasticAssembly& assembly, const std::vector<Vec3>& x,
                    double scale, bool project, solve::BlockMatrix& matrix) {
-    using Block = Eigen::Map<Mat3>;
-    const auto add = [&](int element) {
-        const ElasticAssembly::Places& places = assembly.places[element];
-        if (std::all_of(places.node.begin(), places.node.end(), [](int n) { return n < 0; })) return;
-        const Mat12 k = scale * element_stiffness(e, element, x, project);
-        for (int c = 0; c < e.corners; ++c)
-            if (places.node[c] >= 0)
-                Block(matrix.diagonal_block(places.node[c])) += k.block<3, 3>(3 * c, 3 * c);
-        for (int p = 0; p < 6; ++p) {
-            if (places.entry[p] < 0) continue;
-            const auto [a, b] = kPairs[p];
-            // the stored block's row is the later node
-            if (places.transposed[p])
-                Block(matrix.lower_block(places.entry[p])) += k.block<3, 3>(3 * b, 3 * a);
-            else
-                Block(matrix.lower_block(places.entry[p])) += k.block<3, 3>(3 * a, 3 * b);
+    constexpr int lanes = ElementBatch::lanes;
+    const auto add = [&](int begin, int end) {
+        ElementBatch batch;
+        for (int k = 0; k < lanes; ++k) {
+            const int element = assembly.by_colour[std::min(begin + k, end - 1)];
+            set_lane(e, element, x, k, batch);
+            batch.stiffening[k] *= scale;
         }
+        respond(e, project, true, batch);
+        for (int k = 0; k < lanes && begin + k < end; ++k)
+            add_blocks(batch, k, assembly.places[assembly.by_colour[begin + k]], matrix);
     };
     const int colours = static_cast<int>(assembly.colour_start.size()) - 1;
     for (int c = 0; c < colours; ++c) {
-        const int begin = assembly.colour_start[c], count = assembly.colour_start[c + 1] - begin;
-        const std::size_t grain = c < 63 ? 128 : count + 1;  // the last colour may hold neighbours
-        parallel_for(count, grain, [&](std::size_t i) { add(assembly.by_colour[begin + i]); });
+        const int begin = assembly.colour_start[c], end = assembly.colour_start[c + 1];
+        const std::size_t batches = (end - begin + lanes - 1) / lanes;
+        const std::size_t grain = c < 63 ? 32 : batches + 1;  // the last colour may hold neighbours
+        parallel_for(batches, grain, [&](std::size_t i) { add(begin + lanes * static_cast<int>(i), end); });
     }
 }
 

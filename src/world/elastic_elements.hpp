@@ -5,7 +5,7 @@
 
 #include "solve/block_matrix.hpp"
 #include "tenon/world.hpp"
-#include "world/elastic_model.hpp"
+#include "world/elastic_kernel.hpp"
 
 namespace tenon {
 
@@ -37,23 +37,34 @@ void add_elastic_forces(const ElasticElements& elements, const std::vector<Vec3>
 Mat12 element_stiffness(const ElasticElements& elements, int element, const std::vector<Vec3>& x,
                         bool project);
 
-// Forces (minus the energy's gradient, by corner) and projected stiffness of one element, from one decomposition.
+// Forces (minus the energy's gradient, by corner) and stiffness of elements.
 struct ElementResponse {
     std::array<Vec3, 4> force;
     Mat12 stiffness;
 };
-void element_response(const ElasticElements& elements, int element, const std::vector<Vec3>& x,
-                      ElementResponse& response);
+void element_responses(const ElasticElements& elements, const int* list, int count,
+                       const std::vector<Vec3>& x, bool project, ElementResponse* responses);
 
-// The graph of vertices that share an element, and for each element where its blocks go in a BlockMatrix over it.
+// The same in batches: an element becomes a lane, with its volume as the scale of forces and stiffness, undamped.
+void set_lane(const ElasticElements& elements, int element, const std::vector<Vec3>& x, int lane,
+              ElementBatch& batch);
+void set_rate(const ElasticElements& elements, int element, const std::array<Vec3, 4>& v, int lane,
+              ElementBatch& batch);
+void respond(const ElasticElements& elements, bool project, bool blocks, ElementBatch& batch);
+void read_lane(const ElementBatch& batch, int lane, int corners, ElementResponse& response);
+
+// Where the blocks of an element go in a BlockMatrix.
+struct ElementPlaces {
+    std::array<int, 4> node;         // diagonal blocks, -1 when absent
+    std::array<int, 6> entry;        // pairs 01 02 03 12 13 23: entry of the pattern, -1 when absent
+    std::array<bool, 6> transposed;  // the pair's first corner is the column
+};
+void add_blocks(const ElementBatch& batch, int lane, const ElementPlaces& places, solve::BlockMatrix& matrix);
+
+// The graph of vertices that share an element, and each element's places in it.
 struct ElasticAssembly {
     solve::BlockPattern pattern;
-    struct Places {
-        std::array<int, 4> node;         // diagonal blocks, -1 when absent
-        std::array<int, 6> entry;        // pairs 01 02 03 12 13 23: entry of the pattern, -1 when absent
-        std::array<bool, 6> transposed;  // the pair's first corner is the column
-    };
-    std::vector<Places> places;
+    std::vector<ElementPlaces> places;
     std::vector<int> colour_start, by_colour;  // elements of one colour share no vertex
 };
 

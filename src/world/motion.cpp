@@ -67,6 +67,7 @@ void external_wrenches(const World& world, double time, std::vector<Wrench>& out
     out.assign(world.bodies.q.size(), Wrench{});
     for (const ForceSpec& force : world.forces) {
         if (force.body < 0 || time < force.from || time >= force.to) continue;
+        if (force.body >= world.bodies.size()) continue;  // on an elastic body: see elastic_loads
         const Mat34& q = world.bodies.q[force.body];
         const Pose& geometry = world.shape_of(force.body).geometry_frame;
         Mat3 to_world = Mat3::Identity();

@@ -38,6 +38,8 @@ AdaptiveMethod::AdaptiveMethod(const World& world, const Params& params)
     for (const Solid& solid : solids_) states_.push_back(make_state(solid, world.elastic[solid.index]));
     make_groups(world);
     for (int s = 0; s < static_cast<int>(solids_.size()); ++s) form(world, s);
+    for (const Solid& solid : solids_)
+        least_edge_ = least_edge_ > 0 ? std::min(least_edge_, solid.mean_edge()) : solid.mean_edge();
 }
 
 // Solids that hang on the same dynamic body are one system; everything else is a system of its own.
@@ -97,7 +99,7 @@ StepReport AdaptiveMethod::step(World& world, double dt) {
         elastify(world, dt);
     }
     drive(world, dt);
-    const StepInput in{world, solids_, states_, bodies_, wrenches_, driven_, dt};
+    const StepInput in{world, solids_, states_, bodies_, wrenches_, driven_, given_, dt, least_edge_};
     solve_forces(in);
     solve::PgsResult solved;
     {
@@ -129,15 +131,21 @@ void AdaptiveMethod::gather(const World& world, double dt) {
     }
     external_wrenches(world, world.time, wrenches_);
     wrenches_.resize(count);
+    given_.resize(solids_.size());
     for (std::size_t s = 0; s < solids_.size(); ++s) {
         states_[s].x = world.elastic[s].x;
         states_[s].v = world.elastic[s].v;
+        given_[s].assign(solids_[s].loads.empty() ? 0 : solids_[s].mass.size(), Vec3::Zero());
+        add_loads(world, solids_[s].loads, world.time, given_[s]);
     }
     oracles_run_ = oracles_skipped_ = woken_ = hardened_ = 0;
 }
 
 // Elements that have been calm for long enough ask to be rigid.
+// Looked at once in as many steps, so that components do not change in every one.
 void AdaptiveMethod::rigidify(const World& world) {
+    due_.assign(solids_.size(), 0);
+    if (world.step % settings_.steps_before_rigid != 0) return;
     for (int s = 0; s < static_cast<int>(solids_.size()); ++s) {
         SolidState& state = states_[s];
         int changed = 0;
@@ -146,7 +154,10 @@ void AdaptiveMethod::rigidify(const World& world) {
                 state.rigid[i] = 1;
                 ++changed;
             }
-        if (changed > 0) form(world, s);
+        if (changed > 0) {
+            form(world, s);
+            due_[s] = 1;
+        }
         hardened_ += changed;
     }
 }
@@ -159,11 +170,16 @@ void AdaptiveMethod::find_contacts(const World& world) {
 void AdaptiveMethod::elastify(const World& world, double dt) {
     drive(world, dt);
     std::vector<Vec3> impulse;
+    find_due_forecasts(world, dt);
     for (int s = 0; s < static_cast<int>(solids_.size()); ++s) {
         SolidState& state = states_[s];
         const int elements = solids_[s].elements.size();
         if (state.elastic_elements == elements) continue;
-        if (settings_.skip_oracle && same_loads(s, dt)) {
+        if (!due_[s]) {
+            ++oracles_skipped_;
+            continue;
+        }
+        if (settings_.skip_oracle && same_loads(world, s, dt)) {
             ++oracles_skipped_;
             continue;
         }
@@ -182,9 +198,35 @@ void AdaptiveMethod::elastify(const World& world, double dt) {
     }
 }
 
+// A solid is looked at when elements have just become rigid, when something new touches a rigid part of it, when what
+// drives or pulls it changes, and otherwise once in `oracle_interval`: a strain of sqrt(tau_E) times that is the most it
+// may miss.
+void AdaptiveMethod::find_due_forecasts(const World& world, double dt) {
+    const long every = std::max(1L, std::lround(std::floor(settings_.oracle_interval / dt + 1e-9)));
+    const bool all = !settings_.skip_oracle || world.step % every == 0;
+    for (std::size_t s = 0; s < solids_.size(); ++s) {
+        bool changed = all || !driven_[s].empty();
+        for (const ElasticLoad& load : solids_[s].loads) {
+            const ForceSpec& force = world.forces[load.force];
+            for (double at : {force.from, force.to})
+                changed = changed || (world.time >= at && world.time - dt < at);
+        }
+        if (changed) due_[s] = 1;
+    }
+    if (all) return;
+    for (const TouchPoint& p : contacts_.points()) {
+        if (!p.fresh) continue;
+        for (const Support* side : {&p.on_a, &p.on_b}) {
+            if (side->solid < 0) continue;
+            for (int k = 0; k < side->count; ++k)
+                if (states_[side->solid].owner[side->vertex[k]] >= 0) due_[side->solid] = 1;
+        }
+    }
+}
+
 // True when a wholly rigid solid is loaded as it was when the oracle last saw it: the same contacts with nearly the
 // same impulses, and the same spin. Otherwise remembers the loads.
-bool AdaptiveMethod::same_loads(int solid, double dt) {
+bool AdaptiveMethod::same_loads(const World& world, int solid, double dt) {
     SolidState& state = states_[solid];
     Load& load = loads_[solid];
     const int bodies = static_cast<int>(group_of_body_.size());
@@ -212,6 +254,12 @@ bool AdaptiveMethod::same_loads(int solid, double dt) {
             largest = std::max(largest, p.impulse.norm());
             fresh = fresh || p.fresh;
         }
+    for (const ElasticLoad& l : solids_[solid].loads) {
+        const ForceSpec& force = world.forces[l.force];
+        if (world.time < force.from || world.time >= force.to) continue;
+        keys.push_back(~static_cast<std::uint64_t>(l.force));
+        impulses.push_back(turned * (dt * force.force));
+    }
     bool same = load.known && !fresh && keys == load.keys;
     for (std::size_t k = 0; same && k < keys.size(); ++k)
         same = (impulses[k] - load.impulses[k]).norm() < 0.02 * largest;
@@ -220,10 +268,11 @@ bool AdaptiveMethod::same_loads(int solid, double dt) {
     return same;
 }
 
-// Impulses on the vertices of a solid: those of the last step, and a guess for contacts that are new (section 3.5.1).
+// Impulses on the vertices of a solid: given forces, contact impulses of the last step, and a guess for contacts that are new (section 3.5.1).
 void AdaptiveMethod::contact_loads(const World& world, int solid, double dt,
                                    std::vector<Vec3>& impulse) const {
     impulse.assign(solids_[solid].mass.size(), Vec3::Zero());
+    for (std::size_t v = 0; v < given_[solid].size(); ++v) impulse[v] = dt * given_[solid][v];
     for (const TouchPoint& p : contacts_.points()) {
         if (p.on_a.solid != solid && p.on_b.solid != solid) continue;
         const Vec3 total = p.fresh ? Vec3(forecast_impulse(world, p, dt) * p.normal) : p.impulse;
@@ -359,26 +408,23 @@ void AdaptiveMethod::advance_solid(int s, double dt) {
 // Strain rates of what is elastic (Eq. 17), and the elastic energy.
 void AdaptiveMethod::measure(double dt) {
     elastic_energy_ = 0;
-    std::vector<double> energy;
     for (std::size_t s = 0; s < solids_.size(); ++s) {
         SolidState& state = states_[s];
         const ElasticElements& e = solids_[s].elements;
-        elastic_energy_ += state.driven_energy;
-        for (const Component& c : state.components) elastic_energy_ += c.energy;
+        elastic_energy_ += state.rigid_energy;
         if (state.wholly_rigid()) continue;
-        energy.assign(e.tets.size(), 0.0);
-        parallel_for(e.tets.size(), 256, [&](std::size_t k) {
-            const int i = static_cast<int>(k);
-            if (state.element_of[i] >= 0) return;
+        const std::vector<int>& list = state.elastic_list;
+        parallel_for(list.size(), 256, [&](std::size_t k) {
+            const int i = list[k];
             const Mat3 f = e.deformation(i, state.x);
-            energy[i] = e.volume[i] * elastic_energy(e.model, e.material[i], f);
+            state.energy[i] = e.volume[i] * elastic_energy(e.model, e.material[i], f);
             const std::array<double, 6> strain = green_strain(f);
             state.rate[i] = squared_rate(state.strain[i], strain, dt);
             state.strain[i] = strain;
             state.calm[i] = state.rate[i] < settings_.rigid_below ? state.calm[i] + 1 : 0;
             if (state.calm[i] == 0) state.rigid[i] = 0;  // wanted to be, but found no component
         });
-        for (double value : energy) elastic_energy_ += value;
+        for (int i : list) elastic_energy_ += state.energy[i];
     }
 }
 
@@ -406,12 +452,11 @@ void AdaptiveMethod::record(World& world, double dt, const solve::PgsResult& sol
         components += static_cast<long>(state.components.size());
         std::vector<float>& shown = world.elastic[s].element_state;
         shown.resize(state.rate.size());
-        // rigid: 1 + number of the component (driven ones first); elastic: the strain rate, 0 to 1 for 1e-10 to 1e6
+        // rigid: 1 + number of the component (driven ones first); a part of one more is the strain rate, true or forecast
         for (std::size_t i = 0; i < state.rate.size(); ++i)
-            shown[i] = state.element_of[i] >= 0
-                           ? 1.0f + static_cast<float>(state.element_of[i])
-                           : static_cast<float>(
-                                 std::clamp((std::log10(state.rate[i] + 1e-10) + 10) / 16, 0.0, 0.999));
+            if (state.element_of[i] >= 0)
+                shown[i] = 1.0f + static_cast<float>(state.element_of[i]) + state.forecast[i];
+        for (int i : state.elastic_list) shown[i] = shown_rate(state.rate[i]);
     }
     for (const MixedSystem& group : groups_) {
         unknowns += 3 * group.nodes();
@@ -449,7 +494,8 @@ void AdaptiveMethod::save(std::ostream& out) const {
         write_values(out, state.strain);
         write_values(out, state.rate);
         write_value(out, state.elastic_elements);
-        write_value(out, state.driven_energy);
+        write_values(out, state.forecast);
+        write_values(out, state.energy);
         write_value(out, static_cast<std::uint64_t>(state.components.size()));
         for (const Component& c : state.components) {
             write_value(out, c.state);
@@ -458,7 +504,6 @@ void AdaptiveMethod::save(std::ostream& out) const {
             write_value(out, c.damping);
             write_values(out, c.vertices);
             write_values(out, c.internal);
-            write_value(out, c.energy);
             write_value(out, c.elements);
         }
         write_value(out, loads_[s].known);
@@ -480,7 +525,8 @@ void AdaptiveMethod::load(std::istream& in) {
         read_values(in, state.strain);
         read_values(in, state.rate);
         read_value(in, state.elastic_elements);
-        read_value(in, state.driven_energy);
+        read_values(in, state.forecast);
+        read_values(in, state.energy);
         std::uint64_t count = 0;
         read_value(in, count);
         if (count > state.rigid.size()) throw std::runtime_error("the checkpoint is damaged");
@@ -492,9 +538,9 @@ void AdaptiveMethod::load(std::istream& in) {
             read_value(in, c.damping);
             read_values(in, c.vertices);
             read_values(in, c.internal);
-            read_value(in, c.energy);
             read_value(in, c.elements);
         }
+        list_elastic_elements(state);
         read_value(in, loads_[s].known);
         read_values(in, loads_[s].keys);
         read_values(in, loads_[s].impulses);

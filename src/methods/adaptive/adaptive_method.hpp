@@ -32,7 +32,8 @@ class AdaptiveMethod final : public Method {
 
     void make_groups(const World& world);
     void form(const World& world, int solid);
-    bool same_loads(int solid, double dt);
+    void find_due_forecasts(const World& world, double dt);
+    bool same_loads(const World& world, int solid, double dt);
     void contact_loads(const World& world, int solid, double dt, std::vector<Vec3>& impulse) const;
     double forecast_impulse(const World& world, const TouchPoint& point, double dt) const;
     void advance_solid(int solid, double dt);
@@ -43,6 +44,7 @@ class AdaptiveMethod final : public Method {
     std::vector<Oracle> oracles_;
     std::vector<MixedSystem> groups_;
     std::vector<char> dirty_;  // groups whose unknowns have changed
+    std::vector<char> due_;    // solids to forecast in this step
     std::vector<int> group_of_solid_, group_of_body_;
     Contacts contacts_;
     ContactSolver contact_solver_;
@@ -52,7 +54,7 @@ class AdaptiveMethod final : public Method {
     std::vector<Vec6> body_rates_;  // of bodies that are not dynamic
     std::vector<Mat34> poses_;
     std::vector<Wrench> wrenches_;
-    std::vector<std::vector<Vec3>> driven_;
+    std::vector<std::vector<Vec3>> driven_, given_;
 
     // What a wholly rigid solid was loaded with when it was last looked at.
     struct Load {
@@ -63,7 +65,7 @@ class AdaptiveMethod final : public Method {
     };
     std::vector<Load> loads_;
     int oracles_run_ = 0, oracles_skipped_ = 0, woken_ = 0, hardened_ = 0;
-    double elastic_energy_ = 0.0;
+    double elastic_energy_ = 0.0, least_edge_ = 0.0;
 };
 
 }  // namespace tenon::adaptive

@@ -142,7 +142,6 @@ void add_internal_forces(const Solid& solid, SolidState& state) {
     std::vector<int> place(state.x.size(), -1);
     for (Component& c : state.components)
         for (std::size_t k = 0; k < c.vertices.size(); ++k) place[c.vertices[k]] = static_cast<int>(k);
-    state.driven_energy = 0;
     std::vector<Mat3> stress(e.tets.size());
     parallel_for(e.tets.size(), 256, [&](std::size_t k) {
         const int i = static_cast<int>(k);
@@ -150,14 +149,8 @@ void add_internal_forces(const Solid& solid, SolidState& state) {
             stress[i] = e.volume[i] * elastic_stress(e.model, e.material[i], e.deformation(i, state.x));
     });
     for (int i = 0; i < e.size(); ++i) {
-        if (state.element_of[i] < 0) continue;
-        const double energy = e.volume[i] * elastic_energy(e.model, e.material[i], e.deformation(i, state.x));
-        if (state.element_of[i] < state.first_component) {
-            state.driven_energy += energy;
-            continue;
-        }
+        if (state.element_of[i] < state.first_component) continue;
         Component& c = state.components[state.element_of[i] - state.first_component];
-        c.energy += energy;
         ++c.elements;
         for (int k = 0; k < e.corners; ++k)
             c.internal[place[e.tets[i][k]]] -= stress[i] * e.shape_gradient[i].row(k).transpose();
@@ -224,31 +217,32 @@ void form_components(const World& world, const Solid& solid, int smallest, doubl
         const int owner = state.first_component + static_cast<int>(state.components.size());
         const std::vector<int> found = search.grow({i}, owner);
         if (found.empty()) continue;
-        std::vector<int> vertices;
-        for (int element : found)
-            for (int k = 0; k < e.corners; ++k) vertices.push_back(e.tets[element][k]);
-        std::sort(vertices.begin(), vertices.end());
-        vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
         if (static_cast<int>(found.size()) < smallest && static_cast<int>(found.size()) < e.size()) {
-            for (int v : vertices) state.owner[v] = -1;
+            for (int element : found)
+                for (int k = 0; k < e.corners; ++k) state.owner[e.tets[element][k]] = -1;
             continue;
         }
-        state.components.push_back(rigid_component(solid, state, std::move(vertices)));
+        state.components.emplace_back();
     }
+    std::vector<std::vector<int>> vertices(state.components.size());
+    for (int v = 0; v < solid.vertices(); ++v)
+        if (state.owner[v] >= state.first_component)
+            vertices[state.owner[v] - state.first_component].push_back(v);
+    for (std::size_t c = 0; c < vertices.size(); ++c)
+        state.components[c] = rigid_component(solid, state, std::move(vertices[c]));
     join_loose_elements(world, solid, stretch_rate, state);
     for (const Component& c : state.components)
         for (int v : c.vertices) {
             state.local[v] = c.state.rotation.conjugate() * (state.x[v] - c.state.position);
             state.v[v] = world::velocity_at(c.state, state.x[v]);
         }
-    state.elastic_elements = 0;
     for (int i = 0; i < e.size(); ++i) {
         int owner = state.owner[e.tets[i][0]];
         for (int k = 1; k < e.corners; ++k)
             if (state.owner[e.tets[i][k]] != owner) owner = -1;
         state.element_of[i] = owner;
-        state.elastic_elements += owner < 0;
     }
+    list_elastic_elements(state);
     add_internal_forces(solid, state);
 }
 

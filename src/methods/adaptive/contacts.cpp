@@ -43,8 +43,10 @@ bool attached(const Solid& solid, int body) {
     return std::find(solid.holders.begin(), solid.holders.end(), body) != solid.holders.end();
 }
 
-bool moved_from_outside(const Solid& solid, const SolidState& state, int vertex) {
-    return state.owner[vertex] >= 0 && state.owner[vertex] < static_cast<int>(solid.drives.size());
+// Pinned vertices may lie in what holds them. What merely is rigid with them still has to notice that it is touched.
+bool held(const Solid& solid, const SolidState& state, int vertex) {
+    return state.owner[vertex] >= 0 && state.owner[vertex] < static_cast<int>(solid.drives.size()) &&
+           solid.pinned[vertex];
 }
 
 // Distance and outward normal of a body's surface at a point of the world.
@@ -207,7 +209,7 @@ void Contacts::solid_in_body(const World& world, int body, int solid, const std:
         if (!is_plane_[body] && !boxes_[body].contains(x)) continue;
         const geometry::FieldSample sample = field.at(x);
         if (sample.distance >= 0) continue;
-        if (!world.bodies.dynamic(body) && moved_from_outside(solids[solid], states[solid], v)) continue;
+        if (!world.bodies.dynamic(body) && held(solids[solid], states[solid], v)) continue;
         TouchPoint p;
         p.key = make_key(bodies + solid, body, static_cast<std::uint32_t>(v));
         p.a = bodies + solid;
@@ -320,7 +322,8 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
 
 void Contacts::remember() {
     memory_.clear();
-    for (const TouchPoint& p : points_) memory_.push_back({p.key, p.impulse, p.stretch});
+    for (const TouchPoint& p : points_)
+        if (p.solved) memory_.push_back({p.key, p.impulse, p.stretch});
     std::sort(memory_.begin(), memory_.end(), [](const Memory& a, const Memory& b) { return a.key < b.key; });
 }
 

@@ -31,6 +31,7 @@ struct TouchPoint {
     Vec3 impulse = Vec3::Zero();  // on a: of the last step at first, then of this one
     Vec3 stretch = Vec3::Zero();  // tangential offset that carries the static friction, as penetration does
     bool fresh = true;            // was not there in the last step
+    bool solved = false;          // not when both sides are moved from outside
     double friction = 0.0, restitution = 0.0;
     double softness = 0.0;  // metres of penetration per newton at rest
 };

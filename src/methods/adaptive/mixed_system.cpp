@@ -69,8 +69,7 @@ void MixedSystem::lay_out_pattern(const std::vector<Solid>& solids, const std::v
         };
         std::vector<std::vector<int>> by_colour(solid.colours);
         std::vector<char> boundary(solid.vertices(), 0);
-        for (int i = 0; i < e.size(); ++i) {
-            if (state.element_of[i] >= 0) continue;
+        for (int i : state.elastic_list) {
             bool touches_frame = false;
             for (int a = 0; a < e.corners; ++a) touches_frame |= frame_of(e.tets[i][a]) >= 0;
             if (!touches_frame) {
@@ -124,6 +123,11 @@ void MixedSystem::lay_out_pattern(const std::vector<Solid>& solids, const std::v
     for (std::size_t k = 0; k < solids_.size(); ++k) {
         const ElasticElements& e = solids[solids_[k]].elements;
         Part& part = parts_[k];
+        const std::vector<int>& owner = states[solids_[k]].owner;
+        part.mixed_places.resize(part.mixed.size());
+        parallel_for(part.mixed.size(), 128, [&](std::size_t p) {
+            place_mixed(part, owner, e.tets[part.mixed[p]], e.corners, part.mixed_places[p]);
+        });
         part.places.resize(part.pure.size());
         parallel_for(part.pure.size(), 512, [&](std::size_t p) {
             auto& places = part.places[p];
@@ -136,6 +140,28 @@ void MixedSystem::lay_out_pattern(const std::vector<Solid>& solids, const std::v
             }
         });
     }
+}
+
+void MixedSystem::place_mixed(const Part& part, const std::vector<int>& owner, const Tet& tet, int corners,
+                              MixedPlaces& at) const {
+    at.slot.fill(-1);
+    at.rigid.fill(false);
+    for (int c = 0; c < corners; ++c) {
+        const int v = tet[c];
+        at.rigid[c] = owner[v] >= 0 && part.owner_node[owner[v]] >= 0;
+        const int node = owner[v] < 0 ? part.node[v] : part.owner_node[owner[v]];
+        if (node < 0) continue;
+        int slot = 0;
+        while (slot < at.nodes && at.node[slot] != node) ++slot;
+        at.slot[c] = slot;
+        if (slot < at.nodes) continue;
+        at.node[at.nodes++] = node;
+        if (at.rigid[c]) at.node[at.nodes++] = node + 1;
+    }
+    for (int i = 0, entry = 0; i < at.nodes; ++i)
+        for (int j = 0; j < i; ++j, ++entry)
+            at.entry[entry] =
+                matrix_.find(std::max(at.node[i], at.node[j]), std::min(at.node[i], at.node[j]));
 }
 
 void MixedSystem::assemble(const StepInput& in) {
@@ -173,45 +199,38 @@ void MixedSystem::add_vertices(const StepInput& in, int k) {
         part.load[v] = in.h * (solid.mass[v] * in.world.gravity - solid.damping[v] * state.v[v]);
         diagonal(node).diagonal().array() += solid.mass[v] + in.h * solid.damping[v];
     }
+    const std::vector<Vec3>& given = in.given[solids_[k]];
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const int v = static_cast<int>(i), owner = state.owner[v];
+        if (given[i].isZero(0.0)) continue;
+        if (owner < 0) {
+            part.load[v] += in.h * given[i];
+        } else if (const int node = part.owner_node[owner]; node >= 0) {
+            right(node) += in.h * given[i];
+            right(node + 1) += in.h * (state.x[v] - frame_center(in, solids_[k], owner)).cross(given[i]);
+        }
+    }
 }
 
-// S_e = h (h + alpha_1) K_e; the right-hand side gets h f_e - S_e v, with the new velocity of driven corners.
 void MixedSystem::add_pure_elements(const StepInput& in, int k) {
-    const Solid& solid = in.solids[solids_[k]];
-    const SolidState& state = in.states[solids_[k]];
-    const std::vector<Vec3>& driven = in.driven[solids_[k]];
-    const ElasticElements& e = solid.elements;
+    const ElasticElements& e = in.solids[solids_[k]].elements;
     Part& part = parts_[k];
-    const auto add = [&](std::size_t p) {
-        const int i = part.pure[p];
-        const auto& places = part.places[p];
-        ElementResponse r;
-        element_response(e, i, state.x, r);
-        r.stiffness *= solid.scale(i, in.h);
-        Vec12 v = Vec12::Zero();
-        for (int c = 0; c < e.corners; ++c) {
-            const int vertex = e.tets[i][c];
-            v.segment<3>(3 * c) = places.node[c] >= 0 ? state.v[vertex] : driven[vertex];
-        }
-        const Vec12 pull = r.stiffness * v;
-        for (int c = 0; c < e.corners; ++c) {
-            if (places.node[c] < 0) continue;
-            part.load[e.tets[i][c]] += in.h * r.force[c] - pull.segment<3>(3 * c);
-            diagonal(places.node[c]) += r.stiffness.block<3, 3>(3 * c, 3 * c);
-        }
-        for (int q = 0; q < 6; ++q) {
-            if (places.entry[q] < 0) continue;
-            const auto [a, b] = kPairs[q];
-            Eigen::Map<Mat3> target(matrix_.lower_block(places.entry[q]));
-            if (places.transposed[q])
-                target += r.stiffness.block<3, 3>(3 * b, 3 * a);
-            else
-                target += r.stiffness.block<3, 3>(3 * a, 3 * b);
+    constexpr int lanes = ElementBatch::lanes;
+    const auto add = [&](int begin, int end) {
+        ElementBatch batch;
+        respond_to(in.solids[solids_[k]], in.states[solids_[k]], in.driven[solids_[k]],
+                   part.pure.data() + begin, end - begin, in.h, true, batch);
+        for (int l = 0; l < lanes && begin + l < end; ++l) {
+            const Tet& tet = e.tets[part.pure[begin + l]];
+            for (int c = 0; c < e.corners; ++c)
+                for (int r = 0; r < 3; ++r) part.load[tet[c]][r] += batch.load[3 * c + r][l];
+            add_blocks(batch, l, part.places[begin + l], matrix_);
         }
     };
     for (std::size_t c = 0; c + 1 < part.colour_start.size(); ++c) {
-        const std::size_t begin = part.colour_start[c], count = part.colour_start[c + 1] - begin;
-        parallel_for(count, 64, [&](std::size_t p) { add(begin + p); });
+        const int begin = part.colour_start[c], end = part.colour_start[c + 1];
+        parallel_for((end - begin + lanes - 1) / lanes, 32,
+                     [&](std::size_t p) { add(begin + lanes * static_cast<int>(p), end); });
     }
 }
 
@@ -239,48 +258,67 @@ int MixedSystem::corner_maps(const StepInput& in, int k, int vertex, std::array<
     return 2;
 }
 
+// The blocks of one mixed element over its nodes: rows and columns of rigid corners are gathered by (I, -r x).
+void MixedSystem::add_mixed_element(const MixedPlaces& at, const std::array<Vec3, 4>& arm, const Mat12& s) {
+    std::array<std::array<Mat3, 4>, 8> rows;
+    for (int i = 0; i < at.nodes; ++i)
+        for (int b = 0; b < 4; ++b) rows[i][b].setZero();
+    for (int a = 0; a < 4; ++a) {
+        if (at.slot[a] < 0) continue;
+        const Mat3 turn = world::skew(arm[a]);
+        for (int b = 0; b < 4; ++b) {
+            if (at.slot[b] < 0) continue;
+            const auto block = s.block<3, 3>(3 * a, 3 * b);
+            rows[at.slot[a]][b] += block;
+            if (at.rigid[a]) rows[at.slot[a] + 1][b].noalias() += turn * block;
+        }
+    }
+    std::array<Mat3, 8> sum;
+    for (int i = 0, entry = 0; i < at.nodes; ++i) {
+        for (int j = 0; j <= i; ++j) sum[j].setZero();
+        for (int b = 0; b < 4; ++b) {
+            const int j = at.slot[b];
+            if (j < 0 || j > i) continue;
+            sum[j] += rows[i][b];
+            if (at.rigid[b] && j < i) sum[j + 1].noalias() -= rows[i][b] * world::skew(arm[b]);
+        }
+        for (int j = 0; j < i; ++j, ++entry) {
+            Eigen::Map<Mat3> target(matrix_.lower_block(at.entry[entry]));
+            if (at.node[i] > at.node[j])
+                target += sum[j];
+            else
+                target += sum[j].transpose();
+        }
+        diagonal(at.node[i]) += sum[i];
+    }
+}
+
 void MixedSystem::add_mixed_elements(const StepInput& in, int k) {
-    const Solid& solid = in.solids[solids_[k]];
     const SolidState& state = in.states[solids_[k]];
-    const std::vector<Vec3>& driven = in.driven[solids_[k]];
-    const ElasticElements& e = solid.elements;
+    const ElasticElements& e = in.solids[solids_[k]].elements;
     Part& part = parts_[k];
-    constexpr std::size_t chunk = 1024;  // responses side by side, then added in order
-    std::vector<ElementResponse> responses(std::min(chunk, part.mixed.size()));
-    std::array<std::array<int, 2>, 4> node;
-    std::array<std::array<Mat3, 2>, 4> map;
-    std::array<int, 4> count{};
-    for (std::size_t first = 0; first < part.mixed.size(); first += chunk) {
-        const std::size_t n = std::min(chunk, part.mixed.size() - first);
-        parallel_for(
-            n, 32, [&](std::size_t p) { element_response(e, part.mixed[first + p], state.x, responses[p]); });
-        for (std::size_t p = 0; p < n; ++p) {
-            const int i = part.mixed[first + p];
-            Mat12& s = responses[p].stiffness;
-            s *= solid.scale(i, in.h);
-            Vec12 v = Vec12::Zero();
+    constexpr int chunk = 512, lanes = ElementBatch::lanes;  // responses side by side, then added in order
+    const int size = static_cast<int>(part.mixed.size());
+    responses_.resize(std::min(chunk, size));
+    for (int first = 0; first < size; first += chunk) {
+        const int count = std::min(chunk, size - first);
+        parallel_for((count + lanes - 1) / lanes, 8, [&](std::size_t p) {
+            const int from = lanes * static_cast<int>(p), left = std::min(lanes, count - from);
+            ElementBatch batch;
+            respond_to(in.solids[solids_[k]], state, in.driven[solids_[k]], part.mixed.data() + first + from,
+                       left, in.h, true, batch);
+            for (int l = 0; l < left; ++l) read_lane(batch, l, e.corners, responses_[from + l]);
+        });
+        for (int p = 0; p < count; ++p) {
+            const Tet& tet = e.tets[part.mixed[first + p]];
+            const MixedPlaces& at = part.mixed_places[first + p];
+            std::array<Vec3, 4> arm;
             for (int c = 0; c < e.corners; ++c) {
-                const int vertex = e.tets[i][c];
-                count[c] = corner_maps(in, k, vertex, node[c], map[c]);
-                v.segment<3>(3 * c) = count[c] > 0 ? state.v[vertex] : driven[vertex];
+                if (at.slot[c] < 0) continue;
+                part.load[tet[c]] += responses_[p].force[c];
+                if (at.rigid[c]) arm[c] = state.x[tet[c]] - frame_center(in, solids_[k], state.owner[tet[c]]);
             }
-            const Vec12 pull = s * v;
-            for (int c = 0; c < e.corners; ++c)
-                if (count[c] > 0)
-                    part.load[e.tets[i][c]] += in.h * responses[p].force[c] - pull.segment<3>(3 * c);
-            for (int a = 0; a < e.corners; ++a)
-                for (int ma = 0; ma < count[a]; ++ma)
-                    for (int b = 0; b < e.corners; ++b)
-                        for (int mb = 0; mb < count[b]; ++mb) {
-                            const int row = node[a][ma], column = node[b][mb];
-                            if (row < column) continue;
-                            const Mat3 term =
-                                map[a][ma].transpose() * s.block<3, 3>(3 * a, 3 * b) * map[b][mb];
-                            if (row == column)
-                                diagonal(row) += term;
-                            else
-                                block(row, column) += term;
-                        }
+            add_mixed_element(at, arm, responses_[p].stiffness);
         }
     }
 }

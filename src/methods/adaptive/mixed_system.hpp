@@ -28,7 +28,9 @@ struct StepInput {
     const std::vector<world::RigidState>& bodies;
     const std::vector<Wrench>& wrenches;
     const std::vector<std::vector<Vec3>>& driven;  // of each solid's driven vertices: velocity over the step
+    const std::vector<std::vector<Vec3>>& given;   // forces on each solid's vertices; empty: none
     double h = 0;
+    double least_edge = 0;  // of the finest solid: a velocity over it is a strain rate
 };
 
 class MixedSystem {
@@ -61,20 +63,31 @@ class MixedSystem {
     double analyse_ms() const { return analyse_ms_; }
 
   private:
+    struct MixedPlaces {            // of an elastic element with a rigid corner
+        int nodes = 0;              // that it acts on; a frame has two
+        std::array<int, 8> node;    // their numbers
+        std::array<int, 28> entry;  // of pairs 10 20 21 30 ... in the pattern
+        std::array<int, 4> slot;    // of corners: the node that moves it, -1 when driven
+        std::array<bool, 4> rigid;
+    };
     struct Part {                     // of one solid
         std::vector<int> node;        // of vertices; -1: not free
         std::vector<int> owner_node;  // of owners: first node of the frame, -1 for drives
         std::vector<int> pure;        // elastic elements without a rigid corner, by colour
         std::vector<int> colour_start;
-        std::vector<int> mixed;                       // elastic elements with one
-        std::vector<ElasticAssembly::Places> places;  // of the pure ones
-        std::vector<int> boundary;                    // rigid vertices of elastic elements
-        std::vector<Vec3> load;                       // impulses on vertices during assembly
+        std::vector<int> mixed;  // elastic elements with one
+        std::vector<MixedPlaces> mixed_places;
+        std::vector<ElementPlaces> places;  // of the pure ones
+        std::vector<int> boundary;          // rigid vertices of elastic elements
+        std::vector<Vec3> load;             // impulses on vertices during assembly
     };
     void lay_out_pattern(const std::vector<Solid>& solids, const std::vector<SolidState>& states);
     void add_vertices(const StepInput& in, int k);
     void add_pure_elements(const StepInput& in, int k);
     void add_mixed_elements(const StepInput& in, int k);
+    void add_mixed_element(const MixedPlaces& at, const std::array<Vec3, 4>& arm, const Mat12& s);
+    void place_mixed(const Part& part, const std::vector<int>& owner, const Tet& tet, int corners,
+                     MixedPlaces& at) const;
     void add_component(const StepInput& in, int k, int component);
     void add_body(const StepInput& in, int k);
     void reduce_loads(const StepInput& in, int k);
@@ -96,6 +109,7 @@ class MixedSystem {
     solve::BlockMatrix matrix_;
     solve::BlockCholesky cholesky_;
     Mat6 lone_inverse_ = Mat6::Zero();  // of a group that is one rigid body
+    std::vector<ElementResponse> responses_;
     std::vector<double> right_, velocity_, change_;
     double factor_ms_ = 0, analyse_ms_ = 0;
 };

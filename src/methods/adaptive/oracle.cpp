@@ -1,6 +1,6 @@
 #include "methods/adaptive/oracle.hpp"
 
-#include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 
 #include "math/parallel.hpp"
@@ -78,22 +78,21 @@ void Oracle::gather_loads(const Input& in, const SolidState& state) {
         const Mat3 R = c.state.rotation.toRotationMatrix();
         for (std::size_t k = 0; k < c.vertices.size(); ++k) r_[c.vertices[k]] += in.h * (R * c.internal[k]);
     }
-    const int drives = static_cast<int>(solid.drives.size());
-    for (int i = 0; i < e.size(); ++i) {
-        if (state.element_of[i] >= state.first_component) continue;
-        Mat3 rate = Mat3::Zero();
-        if (state.element_of[i] < 0)
-            for (int k = 0; k < e.corners; ++k) {
-                const int v = e.tets[i][k];
-                const bool driven = state.owner[v] >= 0 && state.owner[v] < drives;
-                rate += (driven ? in.driven[v] : state.v[v]) * e.shape_gradient[i].row(k);
-            }
-        const ElasticDifferential d =
-            elastic_differential(e.model, e.material[i], e.deformation(i, state.x), rate);
-        const Mat3 impulse = -e.volume[i] * (in.h * d.stress + solid.scale(i, in.h) * d.change);
-        for (int k = 0; k < e.corners; ++k)
-            r_[e.tets[i][k]] += impulse * e.shape_gradient[i].row(k).transpose();
-    }
+    list_.clear();
+    for (int i = 0; i < e.size(); ++i)
+        if (state.element_of[i] < state.first_component) list_.push_back(i);
+    constexpr int lanes = ElementBatch::lanes;
+    const int count = static_cast<int>(list_.size());
+    loads_.resize(count);
+    parallel_for((count + lanes - 1) / lanes, 32, [&](std::size_t p) {
+        const int first = lanes * static_cast<int>(p), left = std::min(lanes, count - first);
+        ElementBatch batch;
+        respond_to(solid, state, in.driven, list_.data() + first, left, in.h, false, batch);
+        for (int l = 0; l < left; ++l)
+            for (int k = 0; k < 12; ++k) loads_[first + l][k] = batch.load[k][l];
+    });
+    for (int p = 0; p < count; ++p)
+        for (int c = 0; c < e.corners; ++c) r_[e.tets[list_[p]][c]] += loads_[p].segment<3>(3 * c);
 }
 
 // What is left after the acceleration each component would have as a rigid body, centripetal part included: zero for
@@ -153,7 +152,10 @@ void Oracle::forecast(const Input& in, Preconditioner kind, SolidState& state) {
     for (double c : curvature_) along += c;
     const double alpha = along > 0 && work > 0 ? work / along : 1.0;
     for (int i = 0; i < e.size(); ++i)
-        if (state.element_of[i] >= 0) state.rate[i] = alpha * alpha * strain_[i];
+        if (state.element_of[i] >= 0) {
+            state.rate[i] = alpha * alpha * strain_[i];
+            state.forecast[i] = shown_rate(state.rate[i]);
+        }
 }
 
 }  // namespace tenon::adaptive

@@ -46,6 +46,8 @@ class Oracle {
     std::vector<char> pinned_;
     std::vector<Vec3> r_, z_;
     std::vector<double> curvature_, strain_;
+    std::vector<int> list_;  // elements that are elastic or moved from outside, and their loads
+    std::vector<Vec12> loads_;
 };
 
 }  // namespace tenon::adaptive

@@ -19,6 +19,13 @@ std::vector<ParamInfo> parameters() {
          0,
          {"cholesky", "incomplete", "jacobi"}},
         {"skip_oracle", true, "no forecast for rigid bodies around which nothing has changed"},
+        {"oracle_interval",
+         0.005,
+         "longest time between forecasts of a solid that nothing new touches",
+         0,
+         1e9,
+         {},
+         "s"},
         {"compliance", 0.0,
          "of contacts (gamma, s/kg; the paper has 0.001); 0: bodies sink in by 1/1000 of their least side at "
          "rest",
@@ -28,7 +35,8 @@ std::vector<ParamInfo> parameters() {
          100000},
         {"tolerance",
          0.0,
-         "sweeps stop when no contact's velocity is off by more; 0: g dt / 1000000",
+         "sweeps stop when no contact's velocity is off by more; 0: what changes strain rates by sqrt(tau_R) "
+         "/ 1000",
          0,
          1e9,
          {},
@@ -49,6 +57,7 @@ Settings read_settings(const Params& params) {
                        : kind == "incomplete" ? Preconditioner::incomplete
                                               : Preconditioner::cholesky;
     s.skip_oracle = params.flag("skip_oracle");
+    s.oracle_interval = params.number("oracle_interval");
     s.compliance = params.number("compliance");
     s.baumgarte = params.number("baumgarte");
     s.sweeps = params.integer("sweeps");

@@ -15,6 +15,7 @@ struct Settings {
     int smallest_component = 10;
     Preconditioner preconditioner = Preconditioner::cholesky;
     bool skip_oracle = true;
+    double oracle_interval = 0.005;
     double compliance = 0.0;  // gamma, s/kg; 0: from each body's weight
     double baumgarte = 0.2;   // k_b h
     int sweeps = 30;

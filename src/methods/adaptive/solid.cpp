@@ -1,6 +1,7 @@
 #include "methods/adaptive/solid.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "solve/block_symbolic.hpp"
 
@@ -116,12 +117,19 @@ void find_colours(Solid& solid) {
 
 }  // namespace
 
+double Solid::mean_edge() const {
+    double sum = 0;
+    for (const Tet& t : elements.tets) sum += (rest[t[1]] - rest[t[0]]).norm();
+    return elements.tets.empty() ? 0.0 : sum / static_cast<double>(elements.tets.size());
+}
+
 Solid make_solid(const World& world, int index) {
     Solid solid;
     solid.index = index;
     solid.elements = make_elements(world.elastic[index], world.materials);
     solid.rest = world.elastic[index].rest;
     solid.surface = world.elastic[index].surface;
+    solid.loads = elastic_loads(world, index);
     set_masses(solid, world);
     find_neighbours(solid);
     find_order(solid);
@@ -131,7 +139,9 @@ Solid make_solid(const World& world, int index) {
             if (d.script == script && d.body == body) return;
         solid.drives.push_back({script, body});
     };
+    solid.pinned.assign(solid.mass.size(), 0);
     for (const ElasticBody::Pin& pin : world.elastic[index].pins) {
+        solid.pinned[pin.vertex] = 1;
         if (pin.body < 0) {
             add_drive(pin.script, -1);
         } else if (!world.bodies.dynamic(pin.body)) {
@@ -141,6 +151,17 @@ Solid make_solid(const World& world, int index) {
         }
     }
     return solid;
+}
+
+void list_elastic_elements(SolidState& state) {
+    state.elastic_list.clear();
+    state.rigid_energy = 0;
+    for (std::size_t i = 0; i < state.element_of.size(); ++i)
+        if (state.element_of[i] < 0)
+            state.elastic_list.push_back(static_cast<int>(i));
+        else
+            state.rigid_energy += state.energy[i];
+    state.elastic_elements = static_cast<int>(state.elastic_list.size());
 }
 
 SolidState make_state(const Solid& solid, const ElasticBody& body) {
@@ -154,11 +175,43 @@ SolidState make_state(const Solid& solid, const ElasticBody& body) {
     s.element_of.assign(elements, -1);
     s.calm.assign(elements, 0);
     s.rate.assign(elements, 0.0);
+    s.forecast.assign(elements, 0.0f);
     s.strain.resize(elements);
-    for (int i = 0; i < elements; ++i) s.strain[i] = green_strain(solid.elements.deformation(i, s.x));
-    s.elastic_elements = elements;
+    s.energy.resize(elements);
+    for (int i = 0; i < elements; ++i) {
+        const Mat3 f = solid.elements.deformation(i, s.x);
+        s.strain[i] = green_strain(f);
+        s.energy[i] =
+            solid.elements.volume[i] * elastic_energy(solid.elements.model, solid.elements.material[i], f);
+    }
+    list_elastic_elements(s);
     s.first_component = static_cast<int>(solid.drives.size() + solid.holders.size());
     return s;
+}
+
+void respond_to(const Solid& solid, const SolidState& state, const std::vector<Vec3>& driven, const int* list,
+                int count, double h, bool blocks, ElementBatch& batch) {
+    const ElasticElements& e = solid.elements;
+    const int drives = static_cast<int>(solid.drives.size());
+    for (int l = 0; l < ElementBatch::lanes; ++l) {
+        const int i = list[std::min(l, count - 1)];
+        set_lane(e, i, state.x, l, batch);
+        batch.push[l] *= h;
+        batch.step[l] = h;
+        batch.damping[l] = batch.stiffening[l] * h * solid.stiffness_damping[i];
+        batch.stiffening[l] *= h * h;
+        std::array<Vec3, 4> v;
+        for (int c = 0; c < e.corners; ++c) {
+            const int vertex = e.tets[i][c], owner = state.owner[vertex];
+            v[c] = owner >= 0 && owner < drives ? driven[vertex] : state.v[vertex];
+        }
+        set_rate(e, i, v, l, batch);
+    }
+    respond(e, true, blocks, batch);
+}
+
+float shown_rate(double squared) {
+    return std::clamp((std::log10(static_cast<float>(squared) + 1e-10f) + 10) * (1.0f / 16), 0.0f, 0.999f);
 }
 
 std::array<double, 6> green_strain(const Mat3& f) {

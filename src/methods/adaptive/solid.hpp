@@ -6,6 +6,7 @@
 
 #include "tenon/world.hpp"
 #include "world/elastic_elements.hpp"
+#include "world/elastic_loads.hpp"
 #include "world/rigid_state.hpp"
 
 namespace tenon::adaptive {
@@ -32,8 +33,11 @@ struct Solid {
     };
     std::vector<Drive> drives;
     std::vector<int> holders;  // dynamic bodies that vertices are attached to
+    std::vector<char> pinned;  // vertices
+    std::vector<ElasticLoad> loads;
 
     int vertices() const { return static_cast<int>(mass.size()); }
+    double mean_edge() const;
     double scale(int element, double h) const { return h * (h + stiffness_damping[element]); }
 };
 
@@ -47,7 +51,6 @@ struct Component {
     Mat6 damping = Mat6::Zero();  // of velocity and spin, in the component's frame
     std::vector<int> vertices;
     std::vector<Vec3> internal;  // forces of its own elements on them, in its frame
-    double energy = 0.0;
     int elements = 0;
 };
 
@@ -60,16 +63,27 @@ struct SolidState {
     std::vector<int> element_of;  // elements: the owner that moves all of its corners, or -1: elastic
     std::vector<int> calm;        // steps below tau_R
     std::vector<std::array<double, 6>> strain;  // Green's, at the end of the last step
-    std::vector<double> rate;  // squared strain rate: measured, or forecast for rigid elements
+    std::vector<double> rate;     // squared strain rate: measured, or forecast for rigid elements
+    std::vector<float> forecast;  // shown_rate of the last forecast of rigid elements
+    std::vector<double> energy;   // of elements, when they last were elastic
     std::vector<Component> components;
     int elastic_elements = 0;
-    double driven_energy = 0.0;  // of elements moved by drives or holders
+    std::vector<int> elastic_list;
+    double rigid_energy = 0.0;  // of elements that are not elastic
 
     int first_component = 0;  // owner of component 0
     bool wholly_rigid() const { return elastic_elements == 0; }
 };
 
+void list_elastic_elements(SolidState& state);  // and the energy of the others
 SolidState make_state(const Solid& solid, const ElasticBody& body);
+
+// Up to four elements in a batch: S = h^2 K + h alpha_1 D, and the load h f - S v with the new velocity of driven corners.
+void respond_to(const Solid& solid, const SolidState& state, const std::vector<Vec3>& driven, const int* list,
+                int count, double h, bool blocks, ElementBatch& batch);
+
+// A squared strain rate as it is recorded: 0 to 1 for 1e-10 to 1e6, by its logarithm.
+float shown_rate(double squared);
 
 std::array<double, 6> green_strain(const Mat3& f);
 double squared_rate(const std::array<double, 6>& from, const std::array<double, 6>& to, double h);

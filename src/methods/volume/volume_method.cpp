@@ -318,6 +318,10 @@ std::optional<Unsupported> supports(const Scene& scene) {
     if (cut && std::none_of(scene.elastic.begin(), scene.elastic.end(), named))
         return Unsupported{"method.cut_body", "there is no elastic body named '" + cut->body + "'",
                            "name one of the scene's elastic bodies"};
+    for (std::size_t i = 0; i < scene.forces.size(); ++i)
+        if (scene.forces[i].body >= static_cast<int>(scene.bodies.size()))
+            return Unsupported{fmt::format("forces[{}]", i),
+                               "the volume method has no forces on elastic bodies", "use --method adaptive"};
     return std::nullopt;
 }
 

@@ -115,11 +115,12 @@ Scene make_wheel(const Params& params) {
     Scene scene = adaptive_scene(params);
     add_floor(scene);
     const double radius = 0.3, width = 0.16, speed = 1.5;
-    const int tyre = scene.add_material(soft_material("tyre", 100, 3e4, 0.30, 1e-5, 1e-2, 0.8));
+    const int tyre =
+        scene.add_material(soft_material("tyre", 100, params.number("young"), 0.30, 1e-5, 2e-2, 0.8));
     const int rim = scene.add_material(soft_material("rim", 300, 1e7, 0.40, 1e-5, 1e-3, 0.8));
     ElasticSpec wheel = elastic_spec(
         scene, "wheel", shape_spec("cylinder", {{"radius", radius}, {"length", width}, {"segments", 48.0}}),
-        tyre, params.number("cell"), {0, radius + 0.02, 0},
+        tyre, params.number("cell"), {0, radius + 0.001, 0},
         turn(params.number("tilt"), Vec3::UnitX()) * turn(90, Vec3::UnitX()));
     fill_disc(wheel, 0.65 * radius, width, 12, rim);
     wheel.linear_velocity = Vec3(speed, 0, 0);
@@ -155,6 +156,15 @@ Scene make_octopus(const Params& params) {
     ElasticSpec octopus = elastic_spec(scene, "octopus", mesh_spec(octopus_surface()), material,
                                        params.number("cell"), {0, 0.75, 0});
     scene.elastic.push_back(octopus);
+    if (const double pull = params.number("pull_at"); pull > 0) {  // somebody lifts the tip of an arm
+        ForceSpec hand;
+        hand.body = static_cast<int>(scene.bodies.size());
+        hand.point = Vec3(0.95, 0.75 - 0.33, 0);
+        hand.force = Vec3(1.0, 4.0, 0);
+        hand.from = pull;
+        hand.to = pull + 0.5;
+        scene.forces.push_back(hand);
+    }
     scene.expect.push_back(expect_quantity("octopus", "y", 0.1, 0.6, "lies on its arms"));
     return scene;
 }
@@ -198,18 +208,20 @@ std::vector<BuiltinScene> adaptive_scenes() {
          "a wheel with a soft tyre on a stiff rim rolls until it tips over",
          "Adaptive Rigidification Figs. 1 and 7, Table 1",
          "the rim stays rigid while the tyre deforms where it touches the ground",
-         adaptive_parameters({{"tilt", 4.0, "lean at the start, in degrees", -45, 45}}, 0.06, 2e-3, 1.5, 5e-4,
-                             5e-3),
-         {{"cell", 0.028}, {"dt", 1e-3}, {"seconds", 4.0}},
+         adaptive_parameters({{"young", 1e6, "Young's modulus of the tyre", 1, 1e13, {}, "Pa"},
+                              {"tilt", 4.0, "lean at the start, in degrees", -45, 45}},
+                             0.06, 2e-3, 1.5, 5e-4, 5e-3),
+         {{"cell", 0.028}, {"dt", 1e-3}, {"seconds", 2.0}},
          make_wheel},
         {"octopus-soft",
          "adaptive",
          "a soft octopus falls on the floor and comes to rest on its arms",
          "Adaptive Rigidification Fig. 3 and Table 1",
          "arms become rigid one by one as they come to rest",
-         adaptive_parameters({{"young", 5e4, "Young's modulus", 1, 1e13, {}, "Pa"}}, 0.1, 0.01, 3.0, 1e-5,
-                             1e-4),
-         {{"cell", 0.07}, {"seconds", 20.0}},
+         adaptive_parameters({{"young", 5e4, "Young's modulus", 1, 1e13, {}, "Pa"},
+                              {"pull_at", 2.0, "when an arm is lifted; 0: never", 0, 1e4, {}, "s"}},
+                             0.1, 0.01, 3.0, 1e-5, 1e-4),
+         {{"cell", 0.07}, {"seconds", 10.0}, {"pull_at", 4.0}},
          make_octopus},
     };
     for (BuiltinScene& scene : adaptive_large_scenes()) scenes.push_back(std::move(scene));

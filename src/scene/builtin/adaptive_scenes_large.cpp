@@ -57,11 +57,11 @@ Scene make_forest(const Params& params) {
         }
     // the bat swings through the first row
     BodySpec bat = body_spec(scene, "bat", shape_spec("capsule", {{"radius", 0.06}, {"length", 0.9}}),
-                             {-1.2, 0.75, -0.3});
+                             {-1.2, 0.75, -0.47});
     bat.type = BodyType::kinematic_body;
     const Quat flat = turn(90, Vec3::UnitX());
-    bat.motion = {{0, {-1.2, 0.75, -0.62}, flat},
-                  {params.number("seconds"), {1.0 * columns, 0.75, -0.62}, flat}};
+    bat.motion = {{0, {-1.2, 0.75, -0.47}, flat},
+                  {params.number("seconds"), {1.0 * columns, 0.75, -0.47}, flat}};
     scene.add_body(bat);
     scene.expect.push_back(expect_quantity(fmt::format("tree{}-{}", columns - 1, rows - 1), "moved", 0, 0.05,
                                            "a tree that is not struck hardly moves"));

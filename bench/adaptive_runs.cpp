@@ -1,0 +1,104 @@
+#include "bench/adaptive_runs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "math/parallel.hpp"
+#include "tenon/builtin.hpp"
+
+namespace tenon::bench {
+
+StepReport AdaptiveRun::step() {
+    StepReport report;
+    ms.push_back(1e3 * seconds_of([&] { report = simulation.step(); }));
+    double contact = 0;
+    for (const auto& [stage, value] : report.phases) {
+        if (stage == "contact" || stage == "collide") contact += value;
+        stage_ms[stage] += value;
+    }
+    contact_ms.push_back(contact);
+    for (const auto& [name, value] : report.figures) {
+        if (name == "rigid_fraction") rigid.push_back(value);
+        figure_sum[name] += value;
+    }
+    return report;
+}
+
+void AdaptiveRun::forget_times() {
+    ms.clear();
+    contact_ms.clear();
+    stage_ms.clear();
+}
+
+double AdaptiveRun::total() const {
+    double sum = 0;
+    for (double m : ms) sum += m;
+    return sum;
+}
+
+double AdaptiveRun::total_without_contact() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < ms.size(); ++i) sum += ms[i] - contact_ms[i];
+    return sum;
+}
+
+void AdaptiveError::compare(const World& a, const World& b) {
+    for (std::size_t e = 0; e < a.elastic.size(); ++e) {
+        Box3 box;
+        Vec3 ca = Vec3::Zero(), cb = Vec3::Zero();
+        double mass = 0, worst = 0;
+        const ElasticBody &p = a.elastic[e], &q = b.elastic[e];
+        for (std::size_t v = 0; v < p.x.size(); ++v) {
+            box.add(p.rest[v]);
+            worst = std::max(worst, (p.x[v] - q.x[v]).norm());
+            ca += p.vertex_mass[v] * p.x[v];
+            cb += p.vertex_mass[v] * q.x[v];
+            mass += p.vertex_mass[v];
+        }
+        const double size = box.size().maxCoeff();
+        vertex = std::max(vertex, worst / size);
+        center = std::max(center, (ca - cb).norm() / mass / size);
+    }
+}
+
+PairResult run_pair(AdaptiveRun& adaptive, AdaptiveRun& plain, double share) {
+    const int steps = std::max(
+        5, static_cast<int>(share * adaptive.simulation.scene().seconds / adaptive.simulation.dt() + 0.5));
+    PairResult result;
+    for (int i = 0; i < steps; ++i) {
+        adaptive.step();
+        plain.step();
+        result.error.compare(plain.simulation.world(), adaptive.simulation.world());
+    }
+    for (int i = 0; i < steps; ++i) {
+        result.mean += plain.ms[i] / adaptive.ms[i] / steps;
+        result.nc_mean += (plain.ms[i] - plain.contact_ms[i]) /
+                          std::max(1e-6, adaptive.ms[i] - adaptive.contact_ms[i]) / steps;
+    }
+    result.adaptive_ms = adaptive.total() / steps;
+    result.plain_ms = plain.total() / steps;
+    result.total = plain.total() / adaptive.total();
+    result.nc_total = plain.total_without_contact() / adaptive.total_without_contact();
+    return result;
+}
+
+std::size_t tetrahedra(const World& world) {
+    std::size_t sum = 0;
+    for (const ElasticBody& body : world.elastic) sum += body.tets.size();
+    return sum;
+}
+
+Row adaptive_row(const std::string& name, const std::string& method, const World& world) {
+    Row row;
+    row.set("bench", std::string("adaptive")).set("case", name).set("engine", std::string("tenon"));
+    row.set("method", method).set("size", static_cast<double>(tetrahedra(world)));
+    row.set("threads", thread_count());
+    return row;
+}
+
+Scene adaptive_scene_of(const std::string& name, Given given, bool adaptive) {
+    given["adaptive"] = adaptive;
+    return make_builtin(*find_builtin(name), given);
+}
+
+}  // namespace tenon::bench

@@ -1,0 +1,51 @@
+// Runs of the adaptive method beside its plain run, step by step, so that both see the same machine.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/bench.hpp"
+#include "tenon/simulation.hpp"
+
+namespace tenon::bench {
+
+using Given = std::map<std::string, ParamValue>;
+
+struct AdaptiveRun {
+    Simulation simulation;
+    std::vector<double> ms, contact_ms, rigid;  // of each step
+    std::map<std::string, double> stage_ms;     // in all
+    std::map<std::string, double> figure_sum;
+
+    explicit AdaptiveRun(const Scene& scene) : simulation(scene) {}
+    StepReport step();
+    void forget_times();
+    double total() const;
+    double total_without_contact() const;
+    int steps() const { return static_cast<int>(ms.size()); }
+};
+
+// Largest distance of a vertex, and of the centres of mass, over the size of their body; of all steps compared.
+struct AdaptiveError {
+    double vertex = 0, center = 0;
+    void compare(const World& a, const World& b);
+};
+
+struct PairResult {
+    double adaptive_ms = 0, plain_ms = 0;  // per step
+    double total = 0, mean = 0, nc_total = 0, nc_mean = 0;
+    AdaptiveError error;
+};
+
+// Runs both to the end (or `share` of it) of the scene.
+PairResult run_pair(AdaptiveRun& adaptive, AdaptiveRun& plain, double share = 1.0);
+
+std::size_t tetrahedra(const World& world);
+Row adaptive_row(const std::string& name, const std::string& method, const World& world);
+Scene adaptive_scene_of(const std::string& name, Given given, bool adaptive);
+
+// Figs. 4 to 7 of the paper as SVG files in `adaptive-figures/`.
+void adaptive_figures(const Options& options);
+
+}  // namespace tenon::bench
