@@ -44,7 +44,7 @@ TetReport check_tets(const TetMesh& mesh) {
         if (quality < -1e-12) {
             if (report.inverted++ == 0) report.first_inverted = i;
         } else if (quality <= 1e-12) {
-            ++report.degenerate;
+            if (report.degenerate++ == 0) report.first_degenerate = i;
         } else if (quality < 0.02) {
             if (report.slivers++ == 0) report.first_sliver = i;
         }

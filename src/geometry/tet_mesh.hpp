@@ -20,7 +20,7 @@ TetMesh read_tets(const std::string& file);
 
 struct TetReport {
     int inverted = 0, degenerate = 0, slivers = 0, unused_vertices = 0;
-    int first_inverted = -1, first_sliver = -1;
+    int first_inverted = -1, first_degenerate = -1, first_sliver = -1;
     double worst_quality = 1.0;  // 1: regular; 0: flat
 };
 

@@ -76,13 +76,18 @@ void refuse_bad_elements(const ElasticSpec& spec, const geometry::TetMesh& mesh,
         return;
     }
     const geometry::TetReport report = geometry::check_tets(mesh);
-    if (report.inverted + report.degenerate > 0)
-        throw InputError(
-            origin.file, origin.path,
-            fmt::format(
-                "{} of {} tetrahedra are inverted and {} are flat; the first inverted one is number {}",
-                report.inverted, mesh.tets.size(), report.degenerate, report.first_inverted),
-            "mend the mesh: every tetrahedron needs a positive volume");
+    if (report.inverted + report.degenerate == 0) return;
+    std::string problem = fmt::format("of {} tetrahedra", mesh.tets.size());
+    const auto tell = [&](int count, const char* what, int first) {
+        if (count > 0)
+            problem +=
+                fmt::format(" {} {} {} (first: number {})", count, count == 1 ? "is" : "are", what, first);
+    };
+    tell(report.inverted, "inverted", report.first_inverted);
+    tell(report.degenerate, "flat", report.first_degenerate);
+    tell(report.slivers, "nearly flat", report.first_sliver);
+    throw InputError(origin.file, origin.path, problem,
+                     "mend the mesh: every tetrahedron needs a positive volume");
 }
 
 bool inside(const Vec3& lo, const Vec3& hi, const Vec3& point) {

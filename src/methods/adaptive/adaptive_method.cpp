@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "geometry/tet_mesh.hpp"
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
 
@@ -18,6 +22,20 @@ Vec6 scripted_twist(const World& world, int i, const world::RigidState& now, dou
     twist << (next.position - now.position) / dt,
         world::logarithm_map(next.rotation * now.rotation.conjugate()) / dt;
     return twist;
+}
+
+// Slivers are allowed, but they make a body stiffer than it should be.
+std::vector<std::string> sliver_warnings(const World& world) {
+    std::vector<std::string> warnings;
+    for (const ElasticBody& body : world.elastic) {
+        if (body.plane_strain) continue;
+        const geometry::TetReport report = geometry::check_tets({body.rest, body.tets, {}});
+        if (report.slivers > 0)
+            warnings.push_back(
+                fmt::format("elastic body '{}': {} of {} tetrahedra are nearly flat (first: number {})",
+                            body.name, report.slivers, body.tets.size(), report.first_sliver));
+    }
+    return warnings;
 }
 
 std::vector<Solid> make_solids(const World& world) {
@@ -36,6 +54,7 @@ AdaptiveMethod::AdaptiveMethod(const World& world, const Params& params)
       contacts_(world, solids_, {.cells = settings_.field_cells, .padding = 3}),
       loads_(solids_.size()) {
     for (const Solid& solid : solids_) states_.push_back(make_state(solid, world.elastic[solid.index]));
+    warnings_ = sliver_warnings(world);
     make_groups(world);
     for (int s = 0; s < static_cast<int>(solids_.size()); ++s) form(world, s);
     for (const Solid& solid : solids_)
@@ -116,6 +135,7 @@ StepReport AdaptiveMethod::step(World& world, double dt) {
         record(world, dt, solved, report);
     }
     report.phases = timer_.stages();
+    report.warnings = std::exchange(warnings_, {});
     return report;
 }
 

@@ -65,6 +65,7 @@ class AdaptiveMethod final : public Method {
     };
     std::vector<Load> loads_;
     int oracles_run_ = 0, oracles_skipped_ = 0, woken_ = 0, hardened_ = 0;
+    std::vector<std::string> warnings_;
     double elastic_energy_ = 0.0, least_edge_ = 0.0;
 };
 

@@ -221,7 +221,7 @@ std::vector<BuiltinScene> adaptive_scenes() {
          adaptive_parameters({{"young", 5e4, "Young's modulus", 1, 1e13, {}, "Pa"},
                               {"pull_at", 2.0, "when an arm is lifted; 0: never", 0, 1e4, {}, "s"}},
                              0.1, 0.01, 3.0, 1e-5, 1e-4),
-         {{"cell", 0.07}, {"seconds", 10.0}, {"pull_at", 4.0}},
+         {{"cell", 0.081}, {"seconds", 10.0}, {"pull_at", 4.0}},
          make_octopus},
     };
     for (BuiltinScene& scene : adaptive_large_scenes()) scenes.push_back(std::move(scene));
