@@ -19,7 +19,7 @@ struct Settings {
     double contact_stiffness = 0.0;  // m/s^2 held at half range; 0: from the scene
     double eps_v = 0.0;              // m/s; 0: from the scene
     double tolerance = 0.0;          // m/s; 0: from the scene
-    int max_iterations = 200;
+    int max_iterations = 1000;
     int friction_iterations = 1;
     double restitution = -1.0;       // wanted; negative: what the scene's materials say
     double restitution_speed = 0.0;  // m/s, of the impact it is meant for; 0: from the scene
