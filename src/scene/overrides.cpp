@@ -142,8 +142,11 @@ class Setter {
             case Kind::object_map: {
                 if (!child) child = &object.set(step.text, Value(Object{}));
                 if (!child->is_object()) fail(fmt::format("'{}' is no object in this scene", step.text), "");
-                if (last) return void(child->set(next.text, override_value(entry_.value)));
                 Value* entry = child->find(next.text);
+                if (next.bracket && !entry)  // would make one of that name, which nothing uses
+                    fail(fmt::format("there is no '{}' in {}", next.text, step.text),
+                         fmt::format("its entries go by name: {}.NAME", step.text));
+                if (last) return void(child->set(next.text, override_value(entry_.value)));
                 if (!entry) entry = &child->set(next.text, Value(Object{}));
                 if (!entry->is_object()) fail(fmt::format("'{}' is no object in this scene", next.text), "");
                 return descend(*entry, key->object(), steps, at + 2);

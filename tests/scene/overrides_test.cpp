@@ -64,6 +64,7 @@ TEST(Overrides, RefuseWhatTheFormatHasNoPlaceFor) {
     EXPECT_EQ(error_with("bodies[0].masss", "3").cure(), "did you mean 'mass'?");
     EXPECT_EQ(error_with("bodies[7].mass", "3").problem(), "there is no entry 7");
     EXPECT_EQ(error_with("bodies[nobody].mass", "3").problem(), "no entry is named 'nobody'");
+    EXPECT_EQ(error_with("materials[0].young", "3").problem(), "there is no '0' in materials");
     EXPECT_EQ(error_with("gravity.x", "3").problem(), "'gravity' has no parts named 'x'");
     EXPECT_EQ(error_with("gravity[3]", "3").problem(), "there is no entry 3");
     EXPECT_EQ(error_with("", "3").problem(), "is no path");
