@@ -103,13 +103,13 @@ template <int p, int q>
 inline Mask turn(Mat& s, Mat& v) {
     constexpr int o = 3 - p - q;
     const Lane c = s(p, q), d = s(q, q) - s(p, p);
-    const Mask todo = c * c > 1e-33 * magnitude(s(p, p) * s(q, q)) + 1e-300;
+    const Mask coupled = c * c > 1e-33 * magnitude(s(p, p) * s(q, q)) + 1e-300;
     const Lane twice = 2 * c, length = magnitude(d) + root(d * d + twice * twice);
-    const Lane t = todo ? (d < 0 ? -twice : twice) / (todo ? length : lane(1)) : lane(0);
+    const Lane t = coupled ? (d < 0 ? -twice : twice) / (coupled ? length : lane(1)) : lane(0);
     const Lane cosine = 1 / root(1 + t * t), sine = t * cosine;
     s(p, p) = s(p, p) - t * c;
     s(q, q) = s(q, q) + t * c;
-    s(p, q) = todo ? lane(0) : c;
+    s(p, q) = coupled ? lane(0) : c;
     const Lane sp = s(p < o ? p : o, p < o ? o : p), sq = s(q < o ? q : o, q < o ? o : q);
     s(p < o ? p : o, p < o ? o : p) = cosine * sp - sine * sq;
     s(q < o ? q : o, q < o ? o : q) = sine * sp + cosine * sq;
@@ -118,7 +118,7 @@ inline Mask turn(Mat& s, Mat& v) {
         v(i, p) = cosine * vp - sine * vq;
         v(i, q) = sine * vp + cosine * vq;
     }
-    return todo;
+    return coupled;
 }
 
 // Eigenvectors of a symmetric matrix (its upper half is read), a rotation; the eigenvalues are left on the diagonal of s.
