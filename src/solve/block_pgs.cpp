@@ -62,6 +62,31 @@ void solve_block(const BlockLcp& p, int i, const double* diagonal, double* x, Lo
     }
 }
 
+// One sweep over all blocks; the largest violation met on the way.
+double sweep(const BlockLcp& p, const std::vector<const double*>& diagonal, bool forward,
+             std::vector<double>& x) {
+    const int n = p.blocks();
+    double worst = 0;
+    for (int k = 0; k < n; ++k) {
+        const int i = forward ? k : n - 1 - k;
+        double* own = x.data() + static_cast<std::size_t>(i) * p.block;
+        Local w = slack(p, i, x);
+        worst = std::max(worst, violation(p, i, diagonal[i], own, w));
+        solve_block(p, i, diagonal[i], own, w);
+    }
+    return worst;
+}
+
+// Whether the momentum now points against the last pair of sweeps, from y to x with `before` the x before: in the metric
+// of the diagonal, which is that of the sweeps.
+bool overshoots(const BlockLcp& p, const std::vector<const double*>& diagonal, const std::vector<double>& y,
+                const std::vector<double>& x, const std::vector<double>& before) {
+    double sum = 0;
+    for (std::size_t k = 0; k < x.size(); ++k)
+        sum += diagonal[k / p.block][(p.block + 1) * (k % p.block)] * (y[k] - x[k]) * (x[k] - before[k]);
+    return sum > 0;
+}
+
 }  // namespace
 
 BlockPgsResult solve_block_pgs(const BlockLcp& problem, const BlockPgsSettings& settings,
@@ -72,18 +97,22 @@ BlockPgsResult solve_block_pgs(const BlockLcp& problem, const BlockPgsSettings& 
     for (int i = 0; i < n; ++i) diagonal[i] = diagonal_block(problem, i);
     BlockPgsResult result;
     if (n == 0) return result;
-    for (result.sweeps = 0; result.sweeps < settings.max_sweeps;) {
-        result.residual = 0;
-        for (int k = 0; k < n; ++k) {
-            const int i = result.sweeps % 2 == 0 ? k : n - 1 - k;
-            double* own = x.data() + static_cast<std::size_t>(i) * problem.block;
-            Local w = slack(problem, i, x);
-            result.residual = std::max(result.residual, violation(problem, i, diagonal[i], own, w));
-            solve_block(problem, i, diagonal[i], own, w);
+    std::vector<double> before = x, y;
+    double weight = 1;
+    while (result.sweeps < settings.max_sweeps) {
+        const double next = 0.5 * (1 + std::sqrt(1 + 4 * weight * weight));
+        y = x;  // where the sweeps start from
+        for (std::size_t k = 0; k < x.size(); ++k) y[k] += (weight - 1) / next * (x[k] - before[k]);
+        before.swap(x);
+        x = y;
+        weight = next;
+        for (bool forward : {true, false}) {
+            result.residual = sweep(problem, diagonal, forward, x);
+            result.converged = result.residual <= settings.tolerance;
+            if (++result.sweeps == settings.max_sweeps || result.converged) break;
         }
-        ++result.sweeps;
-        result.converged = result.residual <= settings.tolerance;
         if (result.converged) break;
+        if (overshoots(problem, diagonal, y, x, before)) weight = 1;
     }
     if (!result.converged) result.residual = block_pgs_residual(problem, x);
     return result;

@@ -31,7 +31,9 @@ struct BlockPgsResult {
 };
 
 // Sweeps forward and backward in turn; each block is solved to its own complementarity conditions with the others held.
-// `x` is the warm start and the solution.
+// Where contacts share the points that carry them, W is close to singular and plain sweeps crawl: each pair of sweeps
+// starts from where the last two lead (Nesterov's momentum), from anew when that overshoots. `x` is the warm start and
+// the solution.
 BlockPgsResult solve_block_pgs(const BlockLcp& problem, const BlockPgsSettings& settings,
                                std::vector<double>& x);
 

@@ -90,6 +90,31 @@ TEST(BlockPgs, FrictionHoldsItsConditions) {
     }
 }
 
+// Forty contacts on a chain of springs, far more than it has ways to move along: plain sweeps need 502.
+TEST(BlockPgs, RedundantContactsConverge) {
+    const int blocks = 40, masses = 12;
+    BlockLcp problem;
+    const auto weight = [&](int i, int m) {  // contact i is carried by masses around it
+        const double at = (i + 0.5) * masses / blocks - (m + 0.5);
+        return std::exp(-at * at);
+    };
+    for (int i = 0; i < blocks; ++i) {
+        for (int j = 0; j < blocks; ++j) {
+            problem.column.push_back(j);
+            double sum = 0;
+            for (int m = 0; m < masses; ++m) sum += weight(i, m) * weight(j, m);
+            problem.value.push_back(sum);
+        }
+        problem.start.push_back(static_cast<int>(problem.column.size()));
+        problem.friction.push_back(0);
+        problem.free.push_back(-1 + 0.4 * std::sin(0.5 * i));
+    }
+    std::vector<double> x;
+    const BlockPgsResult result = solve_block_pgs(problem, {250, 1e-6}, x);
+    EXPECT_TRUE(result.converged) << result.residual;
+    EXPECT_LE(block_pgs_residual(problem, x), 2e-6);
+}
+
 TEST(BlockPgs, StartsFromAGivenGuess) {
     const BlockLcp problem = random_problem(6, 3, 9);
     std::vector<double> x;
