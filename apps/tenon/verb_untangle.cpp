@@ -23,6 +23,13 @@ std::string to_json(const volume::UntangleReport& report) {
         json["moved"].push_back(
             {{"body", moved.body}, {"distance", moved.distance}, {"degrees", moved.degrees}});
     json["remaining"] = report.remaining;
+    const auto pairs = [](const std::vector<volume::UntangleReport::Names>& names) {
+        nlohmann::ordered_json list = nlohmann::ordered_json::array();
+        for (const auto& [a, b] : names) list.push_back({a, b});
+        return list;
+    };
+    json["parted"] = pairs(report.parted);
+    json["linked"] = pairs(report.linked);
     return json.dump(2);
 }
 
@@ -34,7 +41,10 @@ void say(const volume::UntangleReport& report, const std::string& output) {
         fmt::print("  {:<20} {:.4g} m, {:.3g} degrees\n", report.moved[i].body, report.moved[i].distance,
                    report.moved[i].degrees);
     if (report.moved.size() > shown) fmt::print("  and {} more\n", report.moved.size() - shown);
+    for (const auto& [a, b] : report.parted) fmt::print("  taken through each other: '{}' and '{}'\n", a, b);
     for (const std::string& problem : report.remaining) fmt::print("  cannot be undone: {}\n", problem);
+    for (const auto& [a, b] : report.linked)
+        fmt::print("  cannot be undone: '{}' and '{}' are linked; they no longer overlap\n", a, b);
     fmt::print("written {}\n", output);
 }
 

@@ -37,10 +37,12 @@ Solid at(const Made& made, const Vec3& position, const Mat3& rotation = Mat3::Id
 
 std::vector<CellVolume> cells_of(const Solid& a, const Solid& b, const Grid& grid,
                                  IntersectionStats* stats = nullptr) {
-    IntersectionScratch scratch;
+    Intersection intersection;
     IntersectionStats own;
     std::vector<CellVolume> cells;
-    intersect(a, b, grid, scratch, cells, stats ? *stats : own);
+    intersection.begin(a, b, grid);
+    for (int axis = 0; axis < 3; ++axis) intersection.image(axis);
+    intersection.finish(cells, stats ? *stats : own);
     return cells;
 }
 

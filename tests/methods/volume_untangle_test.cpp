@@ -45,6 +45,32 @@ TEST(Untangle, SaysWhatCannotBeUndone) {
     EXPECT_EQ(report.moved[0].body, "ball");
 }
 
+// Two rings through each other that overlap: the overlap goes, the link stays and is named. Beside each other they are
+// not linked, nor is a ring around a pin, which slides off.
+TEST(Untangle, NamesLinkedRings) {
+    const auto ring = [](Scene& scene, const char* name, const Vec3& at, const Quat& turned) {
+        scene.add_body(
+            body_spec(scene, name, shape_spec("torus", {{"major", 0.3}, {"minor", 0.06}}), at, turned));
+    };
+    Scene linked;
+    ring(linked, "ring-1", {0, 0, 0}, Quat::Identity());
+    ring(linked, "ring-2", {0.08, 0, 0}, turn(90, Vec3::UnitX()));
+    ASSERT_FALSE(geometry::check_initial_state(build_world(linked)).problems.empty());
+    const UntangleReport report = untangle(linked, {});
+    EXPECT_TRUE(report.clean());
+    ASSERT_EQ(report.linked.size(), 1u);
+    EXPECT_EQ(report.linked[0], std::pair(std::string("ring-1"), std::string("ring-2")));
+    EXPECT_LT(report.moved.front().distance, 2 * report.overlap_depth);
+
+    Scene loose;
+    ring(loose, "ring-1", {0, 0, 0}, Quat::Identity());
+    ring(loose, "ring-2", {0.65, 0, 0}, turn(90, Vec3::UnitX()));
+    loose.add_body(body_spec(loose, "pin", box_spec({0.1, 0.5, 0.1}), {0.15, 0, 0.12}));
+    const UntangleReport apart = untangle(loose, {});
+    EXPECT_TRUE(apart.clean());
+    EXPECT_TRUE(apart.linked.empty());
+}
+
 TEST(Untangle, LeavesSeparateBodiesAlone) {
     Scene scene;
     scene.add_body(body_spec(scene, "a", box_spec({1, 1, 1}), {0, 0, 0}));

@@ -13,6 +13,8 @@
 namespace tenon::volume {
 namespace {
 
+constexpr int kMany = 256;  // blocks of triangles
+
 Box3 box_of(const Mesh& mesh, const Mat34& q) {
     Box3 box;
     for (const Vec3& vertex : mesh.vertices) box.add(transform(q, vertex));
@@ -48,6 +50,7 @@ ContactFinder::ContactFinder(const World& world, const ContactSettings& settings
     elastic_mesh_.resize(world.elastic.size());
     elastic_edges_.resize(world.elastic.size());
     elastic_tree_.resize(world.elastic.size());
+    placed_.resize(world.elastic.size());
     elastic_blocks_.resize(world.elastic.size());
     for (std::size_t e = 0; e < world.elastic.size(); ++e) {
         const ElasticBody& body = world.elastic[e];
@@ -112,26 +115,41 @@ void ContactFinder::prepare_shapes(const World& world) {
     }
 }
 
-void ContactFinder::place(const World& world, const Motion& motion) {
+bool ContactFinder::place(const World& world, const Motion& motion) {
     const int bodies = world.bodies.size();
+    std::vector<char> moved(solids_.size(), 1);
     parallel_for(bodies, 16, [&](std::size_t i) {
         const ShapeSurface& shape = *shapes_[world.bodies.shape[i]];
         Solid& solid = solids_[i];
+        const Mat34 q = motion.pose(static_cast<int>(i));
+        if (solid.surface && solid.q == q) {
+            moved[i] = 0;
+            return;
+        }
         solid.surface = &shape.tree;
-        solid.q = motion.pose(static_cast<int>(i));
-        solid.box = shape.usable ? geometry::world_box(shape.tree, solid.q) : Box3{};
+        solid.q = q;
+        // a loose box costs the same for any mesh; the region of a pair is narrowed anyway
+        solid.box = !shape.usable                 ? Box3{}
+                    : shape.tree.blocks() > kMany ? NodeBoxes(solid).whole()
+                                                  : geometry::world_box(shape.tree, solid.q);
         boxes_[i] = solid.box;
     });
     parallel_for(world.elastic.size(), 1, [&](std::size_t e) {
         Mesh& mesh = elastic_mesh_[e];
-        pose_elastic(world.elastic[e], motion.vertices[e], mesh);
         Solid& solid = solids_[bodies + e];
+        if (solid.surface && placed_[e] == motion.vertices[e]) {
+            moved[bodies + e] = 0;
+            return;
+        }
+        placed_[e] = motion.vertices[e];
+        pose_elastic(world.elastic[e], motion.vertices[e], mesh);
         solid.surface = &elastic_tree_[e];
         solid.blocks = &elastic_blocks_[e];
         solid.gradient_per_vertex = true;
         solid.box = box_of(mesh, solid.q);
         boxes_[bodies + e] = solid.box;
     });
+    return std::find(moved.begin(), moved.end(), 1) != moved.end();
 }
 
 // Deformed surfaces need new boxes of their blocks, but only where something may touch them.
@@ -154,8 +172,12 @@ void ContactFinder::prepare_touching(const World& world) {
 }
 
 void ContactFinder::find(const World& world, const Motion& motion, std::vector<VolumeContact>& contacts) {
+    // a step begins where the last one looked in the end
+    if (!place(world, motion)) {
+        contacts = found_;
+        return;
+    }
     contacts.clear();
-    place(world, motion);
     broad_phase_.find_pairs(boxes_, pairs_, moves_);
     const auto usable = [&](int body) {
         return body < world.bodies.size() || elastic_usable_[body - world.bodies.size()];
@@ -167,16 +189,18 @@ void ContactFinder::find(const World& world, const Motion& motion, std::vector<V
         for (int e = 0; e < static_cast<int>(world.elastic.size()); ++e)
             if (elastic_usable_[e]) pairs_.push_back({world.bodies.size() + e, world.bodies.size() + e});
     prepare_touching(world);
+    if (images_.size() < pairs_.size()) images_.resize(pairs_.size());
     std::vector<std::vector<CellVolume>> cells(pairs_.size());
     std::vector<IntersectionStats> stats(pairs_.size());
     parallel_for(pairs_.size(), 1, [&](std::size_t i) {
-        static thread_local IntersectionScratch scratch;
         const auto [a, b] = pairs_[i];
         if (a == b)
-            intersect_self(solids_[a], grid_of(a, a), scratch, cells[i], stats[i]);
+            images_[i].begin_self(solids_[a], grid_of(a, a));
         else
-            intersect(solids_[a], solids_[b], grid_of(a, b), scratch, cells[i], stats[i]);
+            images_[i].begin(solids_[a], solids_[b], grid_of(a, b));
     });
+    parallel_for(3 * pairs_.size(), 1, [&](std::size_t k) { images_[k / 3].image(static_cast<int>(k % 3)); });
+    parallel_for(pairs_.size(), 4, [&](std::size_t i) { images_[i].finish(cells[i], stats[i]); });
     stats_ = {};
     leaking_.clear();
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
@@ -184,6 +208,7 @@ void ContactFinder::find(const World& world, const Motion& motion, std::vector<V
         if (stats[i].parity_errors > 0) leaking_.insert(leaking_.end(), {pairs_[i].a, pairs_[i].b});
         add_contacts(world, pairs_[i].a, pairs_[i].b, cells[i], contacts);
     }
+    found_ = contacts;
 }
 
 namespace {

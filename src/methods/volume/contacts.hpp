@@ -60,7 +60,7 @@ class ContactFinder {
 
     void prepare_shapes(const World& world);
     void warn_of_open_surfaces(const World& world);
-    void place(const World& world, const Motion& motion);
+    bool place(const World& world, const Motion& motion);  // false: all are where they were
     void prepare_touching(const World& world);
     void add_contacts(const World& world, int a, int b, std::vector<CellVolume>& cells,
                       std::vector<VolumeContact>& contacts) const;
@@ -72,11 +72,14 @@ class ContactFinder {
     std::vector<geometry::SurfaceTree> elastic_tree_;  // their division into blocks stays
     std::vector<geometry::Bvh> elastic_blocks_;        // boxes of the blocks as they are now
     std::vector<char> elastic_usable_;
+    std::vector<std::vector<Vec3>> placed_;  // vertices of elastic bodies as they were last seen
+    std::vector<VolumeContact> found_;       // then
     std::vector<Solid> solids_;
     std::vector<Box3> boxes_;
     std::vector<char> moves_;
     geometry::BroadPhase broad_phase_;
     std::vector<geometry::ItemPair> pairs_;
+    std::vector<Intersection> images_;  // of the pairs
     std::vector<double> thickness_;
     std::vector<int> leaking_;
     IntersectionStats stats_;

@@ -3,9 +3,6 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
-#include <map>
-
-#include "methods/volume/region.hpp"
 
 namespace tenon::volume {
 namespace {
@@ -23,22 +20,60 @@ Box3 pixel_region(const Box3& box, double pixel) {
     return region;
 }
 
-void gather(const Solid& solid, int surface, const Box3& region, std::vector<geometry::LdiTriangle>& out) {
+int floor_of(double x) {  // std::floor is a call on plain x86-64
+    const int towards_zero = static_cast<int>(x);
+    return towards_zero - (x < towards_zero);
+}
+
+// A vertex and the rays of the scene's lattice beside it: between the least and the greatest of a triangle's vertices
+// along two axes lie the rays along the third that may meet it.
+struct LatticeVertex {
+    Vec3 point;
+    std::array<int, 3> above, below;  // the next ray at or above it, at or below it, with a little slack
+
+    void set(const Solid& solid, const Vec3& p, double per_pixel) {
+        constexpr double slack = 1e-5;  // of a pixel: wider than that of the images
+        const Mat34& q = solid.q;
+        for (int k = 0; k < 3; ++k) {
+            point[k] = solid.blocks ? p[k] : q(k, 0) * p[0] + q(k, 1) * p[1] + q(k, 2) * p[2] + q(k, 3);
+            const double place = per_pixel * point[k] - 0.5;
+            below[k] = floor_of(place + slack);
+            above[k] = floor_of(place - slack) + 1;
+        }
+    }
+};
+
+// Whether any ray along any axis may meet the triangle: most triangles much smaller than a pixel lie between the rays.
+bool meets_rays(const LatticeVertex& a, const LatticeVertex& b, const LatticeVertex& c) {
+    int axes = 0;
+    for (int k = 0; k < 3; ++k)
+        axes +=
+            std::min({a.above[k], b.above[k], c.above[k]}) <= std::max({a.below[k], b.below[k], c.below[k]});
+    return axes >= 2;
+}
+
+// The solid's triangles in the region that rays may meet.
+void gather(const Solid& solid, int surface, const Box3& region, double pixel,
+            std::vector<geometry::LdiTriangle>& out) {
     const geometry::SurfaceTree& tree = *solid.surface;
-    for (int block : blocks_in(solid, region).block)
-        for (const auto& t : tree.block(block).triangles) {
+    std::array<LatticeVertex, geometry::SurfaceTree::block_vertices> vertex;
+    NodeBoxes(solid).visit_blocks(region, [&](int b) {
+        const geometry::SurfaceTree::Block block = tree.block(b);
+        for (std::size_t v = 0; v < block.vertices.size(); ++v)
+            vertex[v].set(solid, tree.vertices()[block.vertices[v]], 1 / pixel);
+        for (const auto& t : block.triangles) {
+            const auto& [i, j, k] = t.corner;
+            if (!meets_rays(vertex[i], vertex[j], vertex[k])) continue;
             geometry::LdiTriangle triangle;
+            triangle.corner = {vertex[i].point, vertex[j].point, vertex[k].point};
             Box3 box;
-            for (int k = 0; k < 3; ++k) {
-                const Vec3& corner = tree.vertices()[tree.triangles()[t.id][k]];
-                triangle.corner[k] = solid.blocks ? corner : transform(solid.q, corner);
-                box.add(triangle.corner[k]);
-            }
+            for (const Vec3& corner : triangle.corner) box.add(corner);
             if (!box.overlaps(region)) continue;
             triangle.surface = surface;
             triangle.id = t.id;
             out.push_back(triangle);
         }
+    });
 }
 
 // Whether a point is inside: parity of the crossings beyond it, up or down an axis.
@@ -85,12 +120,13 @@ Vec3 weighted_normal(const Solid& solid, int triangle, int axis) {
     return std::abs(n[axis]) / n.squaredNorm() * n;
 }
 
-// Adds up volumes and gradients of intervals of intersection, cell by cell.
+// Adds up volumes and gradients of intervals of intersection in one image, cell by cell.
 class Accumulator {
   public:
-    Accumulator(const std::array<const Solid*, 2>& solids, const Grid& grid) : solids_(solids), grid_(grid) {}
+    using Cells = std::map<std::array<int, 3>, CellInImage>;
+    Accumulator(const std::array<const Solid*, 2>& solids, const Grid& grid, Cells& cells)
+        : solids_(solids), grid_(grid), cells_(cells) {}
 
-    // The solid that the lower crossing belongs to is side 0 or 1; for a surface that meets itself it is both.
     void add_interval(const geometry::LayeredDepthImage& image, int ray, const LdiCrossing& lower,
                       const LdiCrossing& upper) {
         const double length = upper.depth - lower.depth;
@@ -114,54 +150,64 @@ class Accumulator {
         }
     }
 
-    void finish(std::vector<CellVolume>& cells) {
-        for (auto& [cell, sums] : cells_) {
-            CellVolume volume = std::move(sums.volume);
-            volume.cell = cell;
-            for (int s = 0; s < 2; ++s)
-                for (auto& [vertex, gradient] : sums.vertex[s])
-                    volume.side[s].vertex.emplace_back(vertex, gradient);
-            cells.push_back(std::move(volume));
-        }
+  private:
+    // Neighbouring rays mostly meet the same cell.
+    CellInImage& entry(const std::array<int, 3>& cell) {
+        if (!last_ || last_->first != cell) last_ = &*cells_.try_emplace(cell).first;
+        return last_->second;
     }
 
-  private:
-    struct Sums {
-        CellVolume volume;
-        std::array<std::map<int, Vec3>, 2> vertex;
-    };
-
-    Sums& entry(const std::array<int, 3>& cell) { return cells_[cell]; }
-
-    void add_part(Sums& sums, int axis, const LdiCrossing& lower, const LdiCrossing& upper, const Vec3& low,
-                  const Vec3& high, double length, double share) {
+    void add_part(CellInImage& sums, int axis, const LdiCrossing& lower, const LdiCrossing& upper,
+                  const Vec3& low, const Vec3& high, double length, double share) {
         const double pixel_area = grid_.pixel * grid_.pixel;
-        sums.volume.axis_volume[axis] += pixel_area * length;
-        sums.volume.longest[axis] = std::max(sums.volume.longest[axis], upper.depth - lower.depth);
+        sums.volume += pixel_area * length;
+        sums.longest = std::max(sums.longest, upper.depth - lower.depth);
         add_gradient(sums, axis, upper, high, pixel_area * share);
         add_gradient(sums, axis, lower, low, -pixel_area * share);
     }
 
-    void add_gradient(Sums& sums, int axis, const LdiCrossing& crossing, const Vec3& point,
+    void add_gradient(CellInImage& sums, int axis, const LdiCrossing& crossing, const Vec3& point,
                       double coefficient) {
-        SideGradient& side = sums.volume.side[crossing.surface];
-        side.area[axis] += coefficient;
-        side.moment.col(axis) += coefficient * point;
+        CellInImage::Side& side = sums.side[crossing.surface];
         const Solid& solid = *solids_[crossing.surface];
-        sums.volume.surface_area[crossing.surface] +=
-            std::abs(coefficient) * weighted_normal(solid, crossing.id, axis);
+        side.area += coefficient;
+        side.moment += coefficient * point;
+        side.surface_area += std::abs(coefficient) * weighted_normal(solid, crossing.id, axis);
         if (!solid.gradient_per_vertex) return;
         const Triangle& triangle = solid.surface->triangles()[crossing.id];
-        for (int k = 0; k < 3; ++k) {
-            const auto [at, added] = sums.vertex[crossing.surface].try_emplace(triangle[k], Vec3::Zero());
-            at->second[axis] += coefficient * crossing.weight[k];
-        }
+        for (int k = 0; k < 3; ++k) side.vertex.emplace_back(triangle[k], coefficient * crossing.weight[k]);
     }
 
     std::array<const Solid*, 2> solids_;
     Grid grid_;
-    std::map<std::array<int, 3>, Sums> cells_;
+    Cells& cells_;
+    Cells::value_type* last_ = nullptr;
 };
+
+// Three images' gradients by vertices become one, with the vertices in ascending order.
+void join_vertices(const std::array<const CellInImage*, 3>& images, int side,
+                   std::vector<std::pair<int, Vec3>>& out) {
+    std::size_t count = 0;
+    for (const CellInImage* image : images)
+        if (image) count += image->side[side].vertex.size();
+    if (count == 0) return;
+    struct Entry {
+        int vertex, axis;
+        double value;
+    };
+    std::vector<Entry> all;
+    all.reserve(count);
+    for (int axis = 0; axis < 3; ++axis)
+        if (images[axis])
+            for (const auto& [vertex, value] : images[axis]->side[side].vertex)
+                all.push_back({vertex, axis, value});
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Entry& x, const Entry& y) { return x.vertex < y.vertex; });
+    for (const Entry& entry : all) {
+        if (out.empty() || out.back().first != entry.vertex) out.emplace_back(entry.vertex, Vec3::Zero());
+        out.back().second[entry.axis] += entry.value;
+    }
+}
 
 // How many times a ray is inside each solid where it starts: often enough that it never leaves what it is not in. The
 // order of crossings at one depth does not matter then (the two faces of a cut that has not opened).
@@ -225,20 +271,66 @@ void sweep_ray_of_one(const geometry::LayeredDepthImage& image, int ray, Accumul
 
 }  // namespace
 
-void intersect_self(const Solid& solid, const Grid& grid, IntersectionScratch& scratch,
-                    std::vector<CellVolume>& cells, IntersectionStats& stats) {
-    const Box3 region = pixel_region(solid.box, grid.pixel);
-    if (region.empty()) return;
-    scratch.triangles.clear();
-    gather(solid, 0, region, scratch.triangles);
-    stats.triangles += static_cast<long>(scratch.triangles.size());
-    Accumulator sums({&solid, &solid}, grid);
-    for (int axis = 0; axis < 3; ++axis) {
-        scratch.image.rasterise(axis, region, grid.pixel, scratch.triangles);
-        stats.rays += scratch.image.rays();
-        for (int ray = 0; ray < scratch.image.rays(); ++ray) sweep_ray_of_one(scratch.image, ray, sums);
+void Intersection::begin(const Solid& a, const Solid& b, const Grid& grid) {
+    solids_ = {&a, &b};
+    grid_ = grid;
+    triangles_.clear();
+    region_ = find_region(a, b, grid.pixel);
+    if (region_.box.empty()) return;
+    gather(a, 0, region_.box, grid.pixel, triangles_);
+    gather(b, 1, region_.box, grid.pixel, triangles_);
+}
+
+void Intersection::begin_self(const Solid& solid, const Grid& grid) {
+    solids_ = {&solid, &solid};
+    grid_ = grid;
+    triangles_.clear();
+    region_ = {};
+    region_.box = pixel_region(solid.box, grid.pixel);
+    if (!region_.box.empty()) gather(solid, 0, region_.box, grid.pixel, triangles_);
+}
+
+void Intersection::image(int axis) {
+    static thread_local geometry::LayeredDepthImage image;
+    cells_[axis].clear();
+    IntersectionStats& stats = stats_[axis] = {};
+    if (triangles_.empty()) return;
+    image.rasterise(axis, region_.box, grid_.pixel, triangles_);
+    stats.rays = image.rays();
+    Accumulator sums(solids_, grid_, cells_[axis]);
+    for (int ray = 0; ray < image.rays(); ++ray) {
+        const int crossings = static_cast<int>(image.ray(ray).size());
+        stats.crossings += crossings;
+        stats.layers = std::max(stats.layers, crossings);
+        if (solids_[0] == solids_[1])
+            sweep_ray_of_one(image, ray, sums);
+        else
+            sweep_ray(image, ray, solids_, region_, sums, stats);
     }
-    sums.finish(cells);
+}
+
+void Intersection::finish(std::vector<CellVolume>& cells, IntersectionStats& stats) const {
+    stats.triangles += static_cast<long>(triangles_.size());
+    std::map<std::array<int, 3>, std::array<const CellInImage*, 3>> joined;
+    for (int axis = 0; axis < 3; ++axis) {
+        stats.add(stats_[axis]);
+        for (const auto& [cell, sums] : cells_[axis]) joined[cell][axis] = &sums;
+    }
+    for (const auto& [cell, images] : joined) {
+        CellVolume& made = cells.emplace_back();
+        made.cell = cell;
+        for (int axis = 0; axis < 3; ++axis) {
+            if (!images[axis]) continue;
+            made.axis_volume[axis] = images[axis]->volume;
+            made.longest[axis] = images[axis]->longest;
+            for (int s = 0; s < 2; ++s) {
+                made.side[s].area[axis] = images[axis]->side[s].area;
+                made.side[s].moment.col(axis) = images[axis]->side[s].moment;
+                made.surface_area[s] += images[axis]->side[s].surface_area;
+            }
+        }
+        for (int s = 0; s < 2; ++s) join_vertices(images, s, made.side[s].vertex);
+    }
 }
 
 double CellVolume::reach() const {
@@ -250,30 +342,6 @@ double CellVolume::reach() const {
 
 bool inside(const Solid& solid, const Vec3& point) {
     return is_inside(solid, 2, point, false);
-}
-
-void intersect(const Solid& a, const Solid& b, const Grid& grid, IntersectionScratch& scratch,
-               std::vector<CellVolume>& cells, IntersectionStats& stats) {
-    const OverlapRegion region = find_region(a, b, grid.pixel);
-    if (region.box.empty()) return;
-    scratch.triangles.clear();
-    gather(a, 0, region.box, scratch.triangles);
-    const std::size_t of_a = scratch.triangles.size();
-    gather(b, 1, region.box, scratch.triangles);
-    if (of_a == 0 && scratch.triangles.empty()) return;
-    stats.triangles += static_cast<long>(scratch.triangles.size());
-    const std::array<const Solid*, 2> solids{&a, &b};
-    Accumulator sums(solids, grid);
-    for (int axis = 0; axis < 3; ++axis) {
-        scratch.image.rasterise(axis, region.box, grid.pixel, scratch.triangles);
-        stats.rays += scratch.image.rays();
-        for (int ray = 0; ray < scratch.image.rays(); ++ray) {
-            stats.crossings += static_cast<long>(scratch.image.ray(ray).size());
-            stats.layers = std::max(stats.layers, static_cast<int>(scratch.image.ray(ray).size()));
-            sweep_ray(scratch.image, ray, solids, region, sums, stats);
-        }
-    }
-    sums.finish(cells);
 }
 
 }  // namespace tenon::volume

@@ -4,23 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <vector>
 
-#include "geometry/bvh_surface.hpp"
 #include "geometry/ldi.hpp"
-#include "tenon/types.hpp"
+#include "methods/volume/region.hpp"
+#include "methods/volume/solid.hpp"
 
 namespace tenon::volume {
-
-// One solid: a shape's surface in a pose (rigid bodies), or a surface in the world frame with q the identity.
-struct Solid {
-    const geometry::SurfaceTree* surface = nullptr;
-    const geometry::Bvh* blocks =
-        nullptr;  // over the surface's blocks as they are now; null: the surface's own
-    Mat34 q = Mat34::Identity();
-    bool gradient_per_vertex = false;  // deformable: the gradient is wanted for each vertex
-    Box3 box;                          // of its vertices in the world
-};
 
 // The gradient of a volume over one solid. With c the derivative of the volume over a crossing's depth along axis e,
 // summed over crossings at points x: area[e] = sum c, moment.col(e) = sum c x. From these follow, for rigid motion,
@@ -66,20 +57,41 @@ struct IntersectionStats {
     }
 };
 
-// Buffers of one thread.
-struct IntersectionScratch {
-    std::vector<geometry::LdiTriangle> triangles;
-    geometry::LayeredDepthImage image;
+// What one image adds to a cell: it sees volumes and gradients along its own axis.
+struct CellInImage {
+    struct Side {
+        double area = 0;
+        Vec3 moment = Vec3::Zero(), surface_area = Vec3::Zero();
+        std::vector<std::pair<int, double>>
+            vertex;  // in the order of the crossings, each as often as it comes
+    };
+    double volume = 0, longest = 0;
+    std::array<Side, 2> side;
 };
 
-// Appends the cells with a non-zero volume, in ascending order of their index. Pixels and cells lie on one lattice for
-// the whole scene, so that faces on pixel boundaries give exact volumes.
-void intersect(const Solid& a, const Solid& b, const Grid& grid, IntersectionScratch& scratch,
-               std::vector<CellVolume>& cells, IntersectionStats& stats);
+// The intersection of two solids, or of one with itself, in pieces of work for several threads: begin, the three images
+// in any order or at once, finish. Keeps its buffers. Pixels and cells lie on one lattice for the whole scene, so that
+// faces on pixel boundaries give exact volumes.
+class Intersection {
+  public:
+    void begin(const Solid& a, const Solid& b, const Grid& grid);
+    // Where a surface is inside itself twice. Both sides of a cell belong to it.
+    void begin_self(const Solid& solid, const Grid& grid);
+    void image(int axis);
+    bool empty() const { return cells_[0].empty() && cells_[1].empty() && cells_[2].empty(); }
+    // Appends the cells with a non-zero volume, in ascending order of their index.
+    void finish(std::vector<CellVolume>& cells, IntersectionStats& stats) const;
 
-// The same for a surface that overlaps itself: where it is inside itself twice. Both sides of a cell belong to it.
-void intersect_self(const Solid& solid, const Grid& grid, IntersectionScratch& scratch,
-                    std::vector<CellVolume>& cells, IntersectionStats& stats);
+  private:
+    using Cells = std::map<std::array<int, 3>, CellInImage>;
+
+    std::array<const Solid*, 2> solids_{nullptr, nullptr};
+    Grid grid_;
+    OverlapRegion region_;
+    std::vector<geometry::LdiTriangle> triangles_;
+    std::array<Cells, 3> cells_;
+    std::array<IntersectionStats, 3> stats_;
+};
 
 // Whether a point is inside a closed surface: parity of the crossings of one ray.
 bool inside(const Solid& solid, const Vec3& point);

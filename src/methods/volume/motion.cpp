@@ -123,10 +123,8 @@ void ElasticSystem::predict(const World& world, const ElasticBody& body, double 
 }
 
 Motion::Motion(const World& world, const std::optional<CutSpec>& cut) {
-    const int bodies = world.bodies.size();
-    rigid.resize(bodies);
-    for (int i = 0; i < bodies; ++i) rigid[i] = world::rigid_state(world.bodies, i);
-    int offset = 6 * bodies;
+    set_start(world);
+    int offset = 6 * world.bodies.size();
     for (const ElasticBody& body : world.elastic) {
         elastic_offset_.push_back(offset);
         offset += 3 * static_cast<int>(body.x.size());
@@ -138,11 +136,27 @@ Motion::Motion(const World& world, const std::optional<CutSpec>& cut) {
     velocity.assign(offset, 0.0);
 }
 
+void Motion::set_start(const World& world) {
+    rigid.resize(world.bodies.size());
+    start_.resize(world.bodies.size());
+    for (int i = 0; i < world.bodies.size(); ++i) {
+        rigid[i] = world::rigid_state(world.bodies, i);
+        start_[i] = {rigid[i], world.bodies.q[i]};
+    }
+}
+
+// Where it has not moved, exactly as the world has it: the way there and back through a quaternion rounds.
+Mat34 Motion::pose(int body) const {
+    const world::RigidState &now = rigid[body], &then = start_[body].state;
+    const bool moved = now.position != then.position || now.rotation.coeffs() != then.rotation.coeffs();
+    return moved ? world::to_q(now) : start_[body].q;
+}
+
 void Motion::predict(const World& world, double dt) {
     external_wrenches(world, world.time, wrenches_);
+    set_start(world);
     for (int i = 0; i < world.bodies.size(); ++i) {
-        world::RigidState& state = rigid[i];
-        state = world::rigid_state(world.bodies, i);
+        const world::RigidState& state = rigid[i];
         Eigen::Map<Vec6> v(velocity.data() + rigid_offset(i));
         if (world.bodies.type[i] == BodyType::kinematic_body) {
             // the velocity that takes it to where the script has it at the end of the step

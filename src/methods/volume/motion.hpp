@@ -57,7 +57,7 @@ class Motion {
     int rigid_offset(int body) const { return 6 * body; }
     int elastic_offset(int elastic) const { return elastic_offset_[elastic]; }
     int unknowns() const { return static_cast<int>(velocity.size()); }
-    Mat34 pose(int body) const { return world::to_q(rigid[body]); }
+    Mat34 pose(int body) const;
     bool moves(const World& world, int body) const { return world.bodies.dynamic(body); }
 
     // The change of velocity of a rigid body by an impulse and an angular impulse.
@@ -78,6 +78,13 @@ class Motion {
     std::vector<double> velocity;
 
   private:
+    struct Start {
+        world::RigidState state;
+        Mat34 q;
+    };
+    void set_start(const World& world);
+
+    std::vector<Start> start_;  // of rigid bodies
     std::vector<int> elastic_offset_;
     std::vector<std::unique_ptr<ElasticSystem>> systems_;
     std::vector<Wrench> wrenches_;

@@ -8,25 +8,24 @@ namespace tenon::volume {
 namespace {
 
 constexpr int kTiles = 64;  // along a side, at most
-constexpr int kPasses = 5;  // over the three axes
+constexpr int kPasses = 5;  // over the three axes, for boxes of one size
+
+// Sizes of the boxes that stand for the surfaces, and of the tiles they are seen in.
+struct Stage {
+    double box_pixels;
+    int tile_pixels;
+};
+constexpr Stage kStages[] = {{16, 4}, {4, 2}, {1, 1}};
 
 struct Span {
     double lo = 1e300, hi = -1e300;
     bool empty() const { return lo > hi; }
 };
 
-Box3 moved_box(const Box3& box, const Mat34& q) {
-    const Mat3 A = q.leftCols<3>();
-    const Vec3 middle = A * (0.5 * (box.lo + box.hi)) + q.col(3);
-    const Vec3 half = A.cwiseAbs() * (0.5 * (box.hi - box.lo));
-    Box3 moved;
-    moved.lo = middle - half, moved.hi = middle + half;
-    return moved;
-}
-
 class Narrowing {
   public:
-    Narrowing(const Solid& a, const Solid& b, double pixel) : solids_{&a, &b}, pixel_(pixel) {
+    Narrowing(const Solid& a, const Solid& b, double pixel)
+        : solids_{&a, &b}, nodes_{NodeBoxes(a), NodeBoxes(b)}, pixel_(pixel) {
         region_.box.lo = a.box.lo.cwiseMax(b.box.lo);
         region_.box.hi = a.box.hi.cwiseMin(b.box.hi);
         if (region_.box.empty()) return;
@@ -39,14 +38,18 @@ class Narrowing {
                 region_.outside_at_end[k][s] = region_.box.hi[k] > solids_[s]->box.hi[k];
             }
         }
-        for (int s = 0; s < 2; ++s) blocks_[s] = blocks_in(*solids_[s], region_.box).box;
     }
 
     OverlapRegion result() {
-        for (int pass = 0; pass < kPasses && !region_.box.empty(); ++pass) {
-            const double before = region_.box.size().prod();
-            for (int axis = 0; axis < 3 && !region_.box.empty(); ++axis) narrow(axis);
-            if (region_.box.empty() || region_.box.size().prod() > 0.9 * before) break;
+        for (const Stage& stage : kStages) {
+            least_tile_ = stage.tile_pixels;
+            for (int s = 0; s < 2 && !region_.box.empty(); ++s)
+                nodes_[s].cover(region_.box, stage.box_pixels * pixel_, boxes_[s]);
+            for (int pass = 0; pass < kPasses && !region_.box.empty(); ++pass) {
+                const double before = region_.box.size().prod();
+                for (int axis = 0; axis < 3 && !region_.box.empty(); ++axis) narrow(axis);
+                if (region_.box.empty() || region_.box.size().prod() > 0.9 * before) break;
+            }
         }
         return region_;
     }
@@ -56,26 +59,31 @@ class Narrowing {
         return static_cast<int>(std::lround((region_.box.hi[axis] - region_.box.lo[axis]) / pixel_));
     }
 
-    // Spans of both solids' blocks in each tile of the image along an axis.
+    // Spans of both solids' boxes in each tile of the image along an axis.
     void fill_tiles(int axis) {
         u_ = (axis + 1) % 3, v_ = (axis + 2) % 3;
         const int longest = std::max(pixels(u_), pixels(v_));
-        tile_pixels_ = std::max(1, (longest + kTiles - 1) / kTiles);
+        tile_pixels_ = std::max(least_tile_, (longest + kTiles - 1) / kTiles);
         nu_ = (pixels(u_) + tile_pixels_ - 1) / tile_pixels_;
         nv_ = (pixels(v_) + tile_pixels_ - 1) / tile_pixels_;
-        const double tile = tile_pixels_ * pixel_;
+        const double per_tile = 1 / (tile_pixels_ * pixel_);
         for (int s = 0; s < 2; ++s) {
             span_[s].assign(static_cast<std::size_t>(nu_) * nv_, {});
-            std::erase_if(blocks_[s], [&](const Box3& box) { return !box.overlaps(region_.box); });
-            for (const Box3& box : blocks_[s]) {
+            std::erase_if(boxes_[s], [&](const Box3& box) { return !box.overlaps(region_.box); });
+            for (const Box3& box : boxes_[s]) {
                 const auto index = [&](double x, int k, int n) {
-                    return std::clamp(static_cast<int>(std::floor((x - region_.box.lo[k]) / tile)), 0, n - 1);
+                    // towards zero is down here, since what is below zero becomes zero
+                    const double at = std::clamp((x - region_.box.lo[k]) * per_tile, 0.0, n - 1.0);
+                    return static_cast<int>(at);
                 };
-                // a little wider, so that a block on a tile's edge counts on both sides
+                // a little wider, so that a box on a tile's edge counts on both sides
                 const double slack = 1e-6 * pixel_;
-                for (int j = index(box.lo[v_] - slack, v_, nv_); j <= index(box.hi[v_] + slack, v_, nv_); ++j)
-                    for (int i = index(box.lo[u_] - slack, u_, nu_); i <= index(box.hi[u_] + slack, u_, nu_);
-                         ++i) {
+                const int first_u = index(box.lo[u_] - slack, u_, nu_),
+                          last_u = index(box.hi[u_] + slack, u_, nu_);
+                const int first_v = index(box.lo[v_] - slack, v_, nv_),
+                          last_v = index(box.hi[v_] + slack, v_, nv_);
+                for (int j = first_v; j <= last_v; ++j)
+                    for (int i = first_u; i <= last_u; ++i) {
                         Span& span = span_[s][static_cast<std::size_t>(j) * nu_ + i];
                         span.lo = std::min(span.lo, box.lo[axis]);
                         span.hi = std::max(span.hi, box.hi[axis]);
@@ -120,7 +128,7 @@ class Narrowing {
         crop_rays(v_, first_v, last_v);
     }
 
-    // The rays now start and end elsewhere: still outside only if no block of the remaining tiles lies before.
+    // The rays now start and end elsewhere: still outside only if no box of the remaining tiles lies before.
     void crop_depth(int axis, const Span& depth, int first_u, int last_u, int first_v, int last_v) {
         const double lo = std::max(region_.box.lo[axis], (std::floor(depth.lo / pixel_) - 1) * pixel_);
         const double hi = std::min(region_.box.hi[axis], (std::ceil(depth.hi / pixel_) + 1) * pixel_);
@@ -146,7 +154,7 @@ class Narrowing {
         crop_ends(axis, from + first * tile, hi);
     }
 
-    // Rays along this axis end earlier; which blocks they passed before is not known here.
+    // Rays along this axis end earlier; which boxes they passed before is not known here.
     void crop_ends(int axis, double lo, double hi) {
         if (lo > region_.box.lo[axis] + 0.5 * pixel_)
             for (int s = 0; s < 2; ++s)
@@ -160,39 +168,51 @@ class Narrowing {
 
     double lowest(int axis, int s) const {
         double least = 1e300;
-        for (const Box3& box : blocks_[s]) least = std::min(least, box.lo[axis]);
+        for (const Box3& box : boxes_[s]) least = std::min(least, box.lo[axis]);
         return least;
     }
     double highest(int axis, int s) const {
         double most = -1e300;
-        for (const Box3& box : blocks_[s]) most = std::max(most, box.hi[axis]);
+        for (const Box3& box : boxes_[s]) most = std::max(most, box.hi[axis]);
         return most;
     }
 
     std::array<const Solid*, 2> solids_;
+    std::array<NodeBoxes, 2> nodes_;
     double pixel_;
     OverlapRegion region_;
-    std::array<std::vector<Box3>, 2> blocks_;
+    std::array<std::vector<Box3>, 2> boxes_;
     std::array<std::vector<Span>, 2> span_;
-    int u_ = 1, v_ = 2, nu_ = 0, nv_ = 0, tile_pixels_ = 1;
+    int u_ = 1, v_ = 2, nu_ = 0, nv_ = 0, tile_pixels_ = 1, least_tile_ = 1;
 };
 
 }  // namespace
 
-BlocksInRegion blocks_in(const Solid& solid, const Box3& region) {
-    BlocksInRegion found;
-    const geometry::Bvh& tree = solid.blocks ? *solid.blocks : solid.surface->tree();
-    Box3 last;
-    tree.visit_where(
-        [&](int node) {
-            last = solid.blocks ? tree.node_box(node) : moved_box(tree.node_box(node), solid.q);
-            return last.overlaps(region);
-        },
-        [&](int block) {
-            found.block.push_back(block);
-            found.box.push_back(last);
-        });
-    return found;
+Box3 NodeBoxes::whole() const {
+    Box3 box;
+    if (tree_.empty()) return box;
+    const double size = (tree_.node_box(0).hi - tree_.node_box(0).lo).maxCoeff() / 8;
+    const auto nodes = tree_.nodes();
+    for (int i = 0; i < static_cast<int>(nodes.size());) {
+        const Box3 own = tree_.node_box(i);
+        const bool last = nodes[i].leaf() || (own.hi - own.lo).maxCoeff() <= size;
+        if (last) box.add((*this)(i));
+        i = last ? nodes[i].escape : i + 1;
+    }
+    return box;
+}
+
+void NodeBoxes::cover(const Box3& region, double size, std::vector<Box3>& boxes) const {
+    boxes.clear();
+    const auto nodes = tree_.nodes();
+    const int count = static_cast<int>(nodes.size());
+    for (int i = 0; i < count;) {
+        const Box3 box = (*this)(i);
+        const bool inside = box.overlaps(region);
+        const bool last = inside && (nodes[i].leaf() || (box.hi - box.lo).maxCoeff() <= size);
+        if (last) boxes.push_back(box);
+        i = inside && !last ? i + 1 : nodes[i].escape;
+    }
 }
 
 OverlapRegion find_region(const Solid& a, const Solid& b, double pixel) {

@@ -6,6 +6,7 @@
 #include "geometry/initial_check.hpp"
 #include "methods/volume/contact_problem.hpp"
 #include "methods/volume/contacts.hpp"
+#include "methods/volume/linked.hpp"
 #include "methods/volume/volume_method.hpp"
 #include "tenon/error.hpp"
 
@@ -60,26 +61,14 @@ Overlap correct(const World& world, ContactFinder& finder, Motion& motion) {
     return worst;
 }
 
-// How far b must go along a direction to leave the convex hull of a, for certain.
-double way_out(const World& world, const Motion& motion, int a, int b, const Vec3& direction) {
-    double far = -1e300, near = 1e300;
-    for (const Vec3& v : world.shape_of(a).mesh.vertices)
-        far = std::max(far, direction.dot(transform(motion.pose(a), v)));
-    for (const Vec3& v : world.shape_of(b).mesh.vertices)
-        near = std::min(near, direction.dot(transform(motion.pose(b), v)));
-    return far - near;
-}
-
 // Volumes may have no way down: a ring around a gear is pressed from both sides. Such a pair is taken apart along the
 // shortest of some directions, wherever its hulls come apart. False when neither body can give way.
 bool part_pair(const World& world, Motion& motion, int a, int b, double margin) {
     Vec3 best = Vec3::Zero();
     double shortest = 1e300;
-    for (int code = 0; code < 27; ++code) {
-        const Vec3 direction(code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1);
-        if (direction.isZero()) continue;
-        const double way = way_out(world, motion, a, b, direction.normalized());
-        if (way < shortest) shortest = way, best = direction.normalized();
+    for (const Vec3& direction : ways()) {
+        const double way = way_out(world, motion, a, b, direction);
+        if (way < shortest) shortest = way, best = direction;
     }
     Vec6 push = Vec6::Zero();
     push.head<3>() = best;
@@ -110,6 +99,7 @@ double separate(const World& world, ContactFinder& finder, Motion& motion, const
         if (deepest.depth < 2 * finder.grid().pixel || --partings < 0 ||
             !part_pair(world, motion, deepest.a, deepest.b, report.margin))
             break;
+        report.parted.emplace_back(world.bodies.name[deepest.a], world.bodies.name[deepest.b]);
         since = 0;
         best = 1e300;
     }
@@ -163,6 +153,9 @@ UntangleReport untangle(Scene& scene, const UntangleOptions& options) {
         // finer pixels help against what coarse ones miss, not against bodies that cannot give way
         if (report.clean() || left > 4 * report.pixel) break;
     }
+    if (report.clean())
+        for (const auto& [a, b] : linked_pairs(world, motion, 0.5 * choose_pixel(world)))
+            report.linked.emplace_back(world.bodies.name[a], world.bodies.name[b]);
     write_back(world, motion, scene, report);
     return report;
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tenon/scene.hpp"
@@ -23,8 +24,11 @@ struct UntangleReport {
         double distance = 0, degrees = 0;
     };
     std::vector<Moved> moved;            // farthest first
-    std::vector<std::string> remaining;  // what could not be undone, in words
-    double overlap_depth = 0;            // mean depth of the deepest overlap at the start
+    std::vector<std::string> remaining;  // overlaps that could not be undone, in words
+    using Names = std::pair<std::string, std::string>;
+    std::vector<Names> parted;  // pairs that were taken through each other, volumes leading nowhere
+    std::vector<Names> linked;  // rings that no longer overlap, but still go through each other
+    double overlap_depth = 0;   // mean depth of the deepest overlap at the start
     int rounds = 0;
     double margin = 0, pixel = 0;
     bool clean() const { return remaining.empty(); }
