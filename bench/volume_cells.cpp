@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/snake_shape.hpp"
 #include "bench/volume_cases.hpp"
 #include "methods/volume/contact_problem.hpp"
 #include "scene/builtin/scene_parts.hpp"
@@ -19,16 +20,30 @@ double total_volume(const std::vector<volume::VolumeContact>& contacts) {
     return sum;
 }
 
-std::vector<Vec3> end_of_snake(const std::string& method, const std::map<std::string, ParamValue>& given,
-                               double seconds) {
+struct Dragged {
+    std::vector<Vec3> start, now;
+    double unconverged = 0, sweeps = 0;  // of steps, mean
+};
+
+Dragged dragged_snake(const std::string& method, const std::map<std::string, ParamValue>& given,
+                      double seconds) {
     Scene scene = make_builtin(*find_builtin("snake"), given);
     if (method != "volume") {
         scene.method = method;
         scene.method_params = {{"adaptive", false}};
     }
     Simulation simulation(scene);
-    while (simulation.time() < seconds) simulation.step();
-    return simulation.world().elastic[0].x;
+    Dragged made;
+    made.start = simulation.world().elastic[0].x;
+    int steps = 0;
+    for (; simulation.time() < seconds; ++steps) {
+        const StepReport report = simulation.step();
+        made.unconverged += report.converged ? 0 : 1;
+        made.sweeps += report.iterations;
+    }
+    made.sweeps /= steps;
+    made.now = simulation.world().elastic[0].x;
+    return made;
 }
 
 // Root mean square of the distance between two states, over the length of the snake.
@@ -36,19 +51,6 @@ double difference(const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]).squaredNorm();
     return std::sqrt(sum / static_cast<double>(a.size())) / 1.2;
-}
-
-// How far the middle lies beside the straight line between the two ends, over the length.
-double bend(const std::vector<Vec3>& x) {
-    Vec3 left = x[0], right = x[0], middle = x[0];
-    for (const Vec3& p : x) {
-        if (p.x() < left.x()) left = p;
-        if (p.x() > right.x()) right = p;
-    }
-    const double half = 0.5 * (left.x() + right.x());
-    for (const Vec3& p : x)
-        if (std::abs(p.x() - half) < std::abs(middle.x() - half)) middle = p;
-    return std::abs(middle.z() - 0.5 * (left.z() + right.z())) / 1.2;
 }
 
 }  // namespace
@@ -87,23 +89,27 @@ void separation_by_cells(const Options& options) {
 
 void friction_by_cells(const Options& options) {
     const double seconds = options.quick ? 0.5 : 1.2, pixel = 0.01;
-    const std::vector<Vec3> points = end_of_snake("adaptive", {}, seconds);
-    const std::vector<Vec3> fine = end_of_snake("volume", {{"cell_pixels", 2.0}}, seconds);
-    const auto print = [&](const std::string& contacts, double cell, const std::vector<Vec3>& x) {
+    const Dragged points = dragged_snake("adaptive", {}, seconds);
+    const Dragged fine = dragged_snake("volume", {{"cell_pixels", 2.0}}, seconds);
+    const auto print = [&](const std::string& contacts, double cell, const Dragged& snake) {
+        const SnakeShape shape = snake_shape(snake.start, snake.now);
         Row row;
         row.set("bench", std::string("volume")).set("case", std::string("friction-cells"));
         row.set("engine", std::string("tenon")).set("method", contacts == "vertices" ? "adaptive" : "volume");
-        row.set("contacts", contacts).set("cell_over_length", cell / 1.2).set("bend_over_length", bend(x));
-        row.set("difference_to_points", difference(x, points))
-            .set("difference_to_finest", difference(x, fine));
+        row.set("contacts", contacts).set("cell_over_length", cell / 1.2);
+        row.set("turned_degrees", shape.turned).set("bent_degrees", shape.bent);
+        row.set("pivot_from_middle", shape.pivot).set("far_end_over_dragged_end", shape.far_end);
+        row.set("difference_to_points", difference(snake.now, points.now))
+            .set("difference_to_finest", difference(snake.now, fine.now));
+        row.set("sweeps", snake.sweeps).set("unconverged_steps", snake.unconverged);
         options.print(row);
     };
     print("vertices", 0, points);
     print("cells of 2 pixels", 2 * pixel, fine);
     for (double pixels : {4.0, 8.0, 16.0, 32.0})
         print(fmt::format("cells of {} pixels", pixels), pixels * pixel,
-              end_of_snake("volume", {{"cell_pixels", pixels}}, seconds));
-    print("one volume", 1.2, end_of_snake("volume", {{"contacts", std::string("mono")}}, seconds));
+              dragged_snake("volume", {{"cell_pixels", pixels}}, seconds));
+    print("one volume", 1.2, dragged_snake("volume", {{"contacts", std::string("mono")}}, seconds));
 }
 
 }  // namespace tenon::bench

@@ -1,6 +1,7 @@
 // The built-in scenes of the volume family at their default size.
 #include <gtest/gtest.h>
 
+#include "bench/snake_shape.hpp"
 #include "run/run_loop.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/simulation.hpp"
@@ -26,6 +27,28 @@ TEST(VolumeScenes, DetailedBodiesDropAndStayApart) {
     const run::Report report = run_default("detailed-pair");
     EXPECT_GT(report.contacts_max, 0);
     EXPECT_GT(report.min_distance, -0.03);  // a pixel
+}
+
+// Fig. 7: dragged by one end, a snake with one contact volume turns about its middle, so that its free end goes back as
+// far as the other goes forth; with a volume for each cell the free end sticks, and the snake bends in between.
+TEST(VolumeScenes, SnakeTurnsWithOneVolumeAndBendsWithMany) {
+    bench::SnakeShape shape[2];
+    for (int many = 0; many < 2; ++many) {
+        Simulation simulation(
+            make_builtin(*find_builtin("snake"), {{"contacts", std::string(many ? "multi" : "mono")}}));
+        const std::vector<Vec3> start = simulation.world().elastic[0].x;
+        while (simulation.time() < 1.2) simulation.step();
+        shape[many] = bench::snake_shape(start, simulation.world().elastic[0].x);
+    }
+    const double turned = std::abs(shape[0].turned);
+    EXPECT_GT(turned, 20.0);
+    EXPECT_LT(std::abs(shape[0].pivot), 0.1);
+    EXPECT_LT(shape[0].far_end, -0.8);
+    EXPECT_LT(std::abs(shape[0].bent), 0.6 * turned);
+    EXPECT_LT(std::abs(shape[1].far_end), 0.1);
+    EXPECT_GT(std::abs(shape[1].pivot), 0.2);
+    EXPECT_GT(std::abs(shape[1].bent), 2 * std::abs(shape[0].bent));
+    EXPECT_GT(std::abs(shape[1].bent), 25.0);
 }
 
 // The tool takes the tall organ along by friction, and loses it when it pulls too far.

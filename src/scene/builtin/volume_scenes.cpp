@@ -75,9 +75,10 @@ Scene snake(const Params& params) {
     ElasticSpec body =
         soft_body(scene, "snake", shape_spec("capsule", {{"radius", radius}, {"length", length}}), 1,
                   params.number("cell_size"), {0, radius, 0}, turn(90, Vec3::UnitZ()));
-    // one end is dragged sideways
+    // one end is dragged sideways, held along an upright line so that it can turn
     ElasticSpec::Pin pin;
-    pin.lo = Vec3(-1, 0.5 * length - 0.06, -1), pin.hi = Vec3(1, 0.5 * length + 0.2, 1);
+    const double half = 0.3 * params.number("cell_size");
+    pin.lo = Vec3(-1, 0.5 * length - half, -half), pin.hi = Vec3(1, 0.5 * length + half, half);
     pin.motion = {{0.0, body.position, body.rotation},
                   {0.2, body.position, body.rotation},
                   {1.2, body.position + Vec3(0, 0, 0.4), body.rotation}};
