@@ -28,6 +28,15 @@ double rest_height_difference(const World& a, const World& b) {
     return std::abs(high_a - high_b) / std::max(1e-12, high_a - low);
 }
 
+// "assemble 1.2, factor 3.4": milliseconds per step of every stage that shows.
+std::string stages_of(const AdaptiveRun& run) {
+    std::string text;
+    for (const auto& [stage, ms] : run.stage_ms)
+        if (ms > 0.002 * run.total())
+            text += fmt::format("{}{} {:.3g}", text.empty() ? "" : ", ", stage, ms / run.steps());
+    return text;
+}
+
 Vec3 center_of_all(const World& world) {
     Vec3 sum = Vec3::Zero();
     double mass = 0;
@@ -39,15 +48,15 @@ Vec3 center_of_all(const World& world) {
     return sum / mass;
 }
 
-void table_row(const Options& options, const Case& which) {
+void table_row(const Options& options, const Case& which, bool small) {
     Given given;
-    if (!options.quick && which.paper_total > 0) given["preset"] = std::string("paper");
+    if (!options.quick && !small && which.paper_total > 0) given["preset"] = std::string("paper");
     AdaptiveRun adaptive(adaptive_scene_of(which.scene, given, true));
     AdaptiveRun plain(adaptive_scene_of(which.scene, given, false));
     const PairResult r = run_pair(adaptive, plain, options.quick ? 0.1 : 1.0);
     const int steps = adaptive.steps();
     const World &a = adaptive.simulation.world(), &p = plain.simulation.world();
-    Row row = adaptive_row(which.scene, "adaptive", a);
+    Row row = adaptive_row(which.scene + (small ? "-small" : ""), "adaptive", a);
     row.set("ms_per_step", r.adaptive_ms).set("plain_ms_per_step", r.plain_ms).set("steps", steps);
     row.set("adaptive_s", 1e-3 * adaptive.total()).set("plain_s", 1e-3 * plain.total());
     row.set("total_speedup", r.total).set("mean_speedup", r.mean);
@@ -63,10 +72,18 @@ void table_row(const Options& options, const Case& which) {
         .set("rigid_share", adaptive.figure_sum["rigid_fraction"] / steps);
     const Energies ea = energies(a), ep = energies(p);
     row.set("error", r.error.vertex).set("center_error", r.error.center);
+    if (which.scene ==
+        "wheel") {  // it has tipped when its centre has sunk by a fifth; where it then rolls is chance
+        std::size_t tips = 0;
+        while (tips < plain.height.size() && plain.height[tips] > 0.8 * plain.height[0]) ++tips;
+        if (tips > 0) row.set("error_until_tipped", r.error.until[tips - 1]);
+        row.set("tips_at_s", static_cast<double>(tips) * plain.simulation.dt());
+    }
     row.set("center_of_all",
             (center_of_all(a) - center_of_all(p)).norm() / std::max(1e-12, p.bounds().diagonal()));
     row.set("energy_difference", std::abs(ea.total() - ep.total()) / std::max(1e-12, std::abs(ep.total())));
     row.set("height_difference", rest_height_difference(p, a));
+    row.set("stages_ms", stages_of(adaptive)).set("plain_stages_ms", stages_of(plain));
     options.print(row);
 }
 
@@ -78,8 +95,10 @@ void table(const Options& options) {
                                      {"pachinko", 10.96, 13.24, 5.23, 5.63},
                                      {"cantilever", 0, 0, 0, 0},
                                      {"mattress", 0, 0, 0, 0}};
+    const bool small =
+        options.only.find("-small") != std::string::npos;  // whole, but at the scenes' own size
     for (const Case& c : cases)
-        if (options.wants(c.scene)) table_row(options, c);
+        if (options.wants(c.scene + (small ? "-small" : ""))) table_row(options, c, small);
 }
 
 // How the forecast's preconditioner changes the result: what stays rigid, what it costs, how far it is from plain.

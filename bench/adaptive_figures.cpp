@@ -11,7 +11,10 @@
 namespace tenon::bench {
 namespace {
 
-const std::string folder = "adaptive-figures/";
+std::string path_of(const Options& options, const std::string& name) {
+    return (std::filesystem::path(options.plots.empty() ? "adaptive-figures" : options.plots) / name)
+        .string();
+}
 
 struct Sweep {
     std::string title;
@@ -65,7 +68,7 @@ void figure_4(const Options& options) {
     exporting::PlotPage page;
     page.title = "What rigidifies when: four sweeps of the cantilever";
     for (const Sweep& sweep : sweeps) page.panels.push_back(sweep_panel(options, sweep, common));
-    exporting::write_plot(page, folder + "fig4-sweeps.svg");
+    exporting::write_plot(page, path_of(options, "fig4-sweeps.svg"));
 }
 
 void figure_5(const Options& options) {
@@ -97,17 +100,7 @@ void figure_5(const Options& options) {
     page.title = "The trade-off between error and speed";
     page.columns = 1;
     page.panels = {panel};
-    exporting::write_plot(page, folder + "fig5-trade-off.svg");
-}
-
-double middle_height(const World& world) {
-    double sum = 0, mass = 0;
-    const ElasticBody& body = world.elastic[0];
-    for (std::size_t v = 0; v < body.x.size(); ++v) {
-        sum += body.vertex_mass[v] * body.x[v].y();
-        mass += body.vertex_mass[v];
-    }
-    return sum / mass;
+    exporting::write_plot(page, path_of(options, "fig5-trade-off.svg"));
 }
 
 // Wheels that lean more and fall: when the centre has sunk to half its height.
@@ -143,7 +136,7 @@ void figure_7(const Options& options) {
     page.title = "Rolling wheels with different thresholds";
     page.columns = 1;
     page.panels = {panel};
-    exporting::write_plot(page, folder + "fig7-wheels.svg");
+    exporting::write_plot(page, path_of(options, "fig7-wheels.svg"));
 }
 
 // Strain rates of elastic elements and forecasts of rigid ones, at three times of the octopus' fall.
@@ -167,18 +160,18 @@ void figure_6(const Options& options) {
         if (!rigid.values.empty()) panel.histograms.push_back(rigid);
         page.panels.push_back(std::move(panel));
     }
-    exporting::write_plot(page, folder + "fig6-histograms.svg");
+    exporting::write_plot(page, path_of(options, "fig6-histograms.svg"));
 }
 
 }  // namespace
 
 void adaptive_figures(const Options& options) {
-    std::filesystem::create_directories(folder);
+    std::filesystem::create_directories(path_of(options, ""));
     figure_4(options);
     figure_5(options);
     figure_6(options);
     figure_7(options);
-    options.note("the figures are in " + folder);
+    options.note("the figures are in " + path_of(options, ""));
 }
 
 }  // namespace tenon::bench

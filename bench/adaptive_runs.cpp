@@ -17,6 +17,7 @@ StepReport AdaptiveRun::step() {
         stage_ms[stage] += value;
     }
     contact_ms.push_back(contact);
+    if (!simulation.world().elastic.empty()) height.push_back(middle_height(simulation.world()));
     for (const auto& [name, value] : report.figures) {
         if (name == "rigid_fraction") rigid.push_back(value);
         figure_sum[name] += value;
@@ -59,6 +60,7 @@ void AdaptiveError::compare(const World& a, const World& b) {
         vertex = std::max(vertex, worst / size);
         center = std::max(center, (ca - cb).norm() / mass / size);
     }
+    until.push_back(vertex);
 }
 
 PairResult run_pair(AdaptiveRun& adaptive, AdaptiveRun& plain, double share) {
@@ -80,6 +82,16 @@ PairResult run_pair(AdaptiveRun& adaptive, AdaptiveRun& plain, double share) {
     result.total = plain.total() / adaptive.total();
     result.nc_total = plain.total_without_contact() / adaptive.total_without_contact();
     return result;
+}
+
+double middle_height(const World& world) {
+    double sum = 0, mass = 0;
+    const ElasticBody& body = world.elastic[0];
+    for (std::size_t v = 0; v < body.x.size(); ++v) {
+        sum += body.vertex_mass[v] * body.x[v].y();
+        mass += body.vertex_mass[v];
+    }
+    return sum / mass;
 }
 
 std::size_t tetrahedra(const World& world) {

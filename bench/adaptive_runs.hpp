@@ -15,6 +15,7 @@ using Given = std::map<std::string, ParamValue>;
 struct AdaptiveRun {
     Simulation simulation;
     std::vector<double> ms, contact_ms, rigid;  // of each step
+    std::vector<double> height;                 // of the first solid's centre of mass after each step
     std::map<std::string, double> stage_ms;     // in all
     std::map<std::string, double> figure_sum;
 
@@ -29,6 +30,7 @@ struct AdaptiveRun {
 // Largest distance of a vertex, and of the centres of mass, over the size of their body; of all steps compared.
 struct AdaptiveError {
     double vertex = 0, center = 0;
+    std::vector<double> until;  // `vertex` after each step
     void compare(const World& a, const World& b);
 };
 
@@ -41,6 +43,7 @@ struct PairResult {
 // Runs both to the end (or `share` of it) of the scene.
 PairResult run_pair(AdaptiveRun& adaptive, AdaptiveRun& plain, double share = 1.0);
 
+double middle_height(const World& world);  // of the first solid's centre of mass
 std::size_t tetrahedra(const World& world);
 Row adaptive_row(const std::string& name, const std::string& method, const World& world);
 Scene adaptive_scene_of(const std::string& name, Given given, bool adaptive);

@@ -38,7 +38,7 @@ TEST(AdaptiveRigid, MomentumIsKeptAcrossEverySwitch) {
     measure(p0, l0);
     for (int round = 0; round < 6; ++round) {
         for (int i = 0; i < solid.elements.size(); ++i) state.rigid[i] = (i / 7 + round) % 3 != 0;
-        adaptive::form_components(world, solid, 1, 0.0, state);
+        adaptive::form_components(world, solid, 1, 0.0, 0.0, state);
         ASSERT_FALSE(state.components.empty());
         measure(p, l);
         EXPECT_LT((p - p0).norm(), 1e-12 * p0.norm());
@@ -55,7 +55,7 @@ TEST(AdaptiveRigid, ComponentsHaveNoHinges) {
     adaptive::SolidState state = adaptive::make_state(solid, world.elastic[0]);
     for (int round = 1; round < 8; ++round) {
         for (int i = 0; i < solid.elements.size(); ++i) state.rigid[i] = (i * 7919 / 13 + round) % round != 1;
-        adaptive::form_components(world, solid, 1, 0.0, state);
+        adaptive::form_components(world, solid, 1, 0.0, 0.0, state);
         std::vector<int> seen(state.x.size(), 0);
         for (const adaptive::Component& c : state.components)
             for (int v : c.vertices) ++seen[v];
@@ -129,8 +129,8 @@ TEST(AdaptiveRigid, RestingStackDoesNotFlicker) {
         woken += static_cast<int>(figure(report, "elements_woken"));
         rigid = std::min(rigid, figure(report, "rigid_fraction"));
     }
-    EXPECT_LE(woken, 3);  // of more than 600 elements in 100 steps
-    EXPECT_GT(rigid, 0.99);
+    EXPECT_EQ(woken, 0);
+    EXPECT_EQ(rigid, 1.0);
 }
 
 // What is rigid with a pinned end still notices that something pushes it, near the push first.
@@ -188,19 +188,23 @@ TEST(AdaptiveRigid, GivenForcesMoveAndWake) {
     EXPECT_NEAR(linear_momentum(simulation.world()).y(), 2 * 0.5 + 40 * 0.1, 1e-9);
 }
 
-// Strong stiffness damping does not brake what merely turns. A step of h lets it shrink by alpha_1 h w^2 / 2, so that the
-// energy rises by alpha_1 h w^2 = 0.05 of it.
-TEST(AdaptiveRigid, DampingDoesNotResistTurning) {
-    Scene scene = soft_scene(0.01, false);
-    add_soft_box(scene, "box", {0.6, 0.2, 0.2}, 0.1, {0, 0, 0},
-                 soft_material("stiff", 1000, 1e7, 0.3, 0, 0.2));
-    scene.elastic[0].angular_velocity = Vec3(0, 5, 0);
-    Simulation simulation(scene);
-    const double before = angular_momentum(simulation.world()).y(),
-                 energy = energies(simulation.world()).kinetic;
-    for (int i = 0; i < 100; ++i) simulation.step();
-    EXPECT_NEAR(angular_momentum(simulation.world()).y(), before, 1e-3 * before);
-    EXPECT_NEAR(energies(simulation.world()).kinetic, 1.05 * energy, 0.02 * energy);
+// Neither strong damping nor stiffness brakes what merely turns, and it keeps its size: a step follows the circle. Elastic
+// forces linearised about the start would take it for a stretch of (h w)^2 / 2, that is 1.25e-3.
+TEST(AdaptiveRigid, TurningIsNotResisted) {
+    for (const auto& [young, damping] : {std::pair{1e7, 0.2}, std::pair{1e9, 1e-3}, std::pair{1e6, 0.0}}) {
+        Scene scene = soft_scene(0.01, false);
+        add_soft_box(scene, "box", {0.6, 0.2, 0.2}, 0.1, {0, 0, 0},
+                     soft_material("stiff", 1000, young, 0.3, 0, damping));
+        scene.elastic[0].angular_velocity = Vec3(0, 5, 0);
+        Simulation simulation(scene);
+        const double before = angular_momentum(simulation.world()).y(),
+                     energy = energies(simulation.world()).kinetic;
+        StepReport report;
+        for (int i = 0; i < 100; ++i) report = simulation.step();
+        EXPECT_NEAR(angular_momentum(simulation.world()).y(), before, 1e-3 * before) << young;
+        EXPECT_NEAR(energies(simulation.world()).kinetic, energy, 5e-3 * energy) << young;
+        EXPECT_LT(figure(report, "elastic_energy"), 0.01 * energy) << young;
+    }
 }
 
 // A mattress on the floor wakes where a ball strikes it, and more of it by a harder blow, whatever the threshold.

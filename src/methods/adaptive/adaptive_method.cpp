@@ -14,6 +14,9 @@
 namespace tenon::adaptive {
 namespace {
 
+constexpr double kWild = 2.0;  // mean edges that a velocity may change by in a step
+constexpr int kRescue = 30;    // iterations of Newton's method then
+
 // The twist that takes a scripted body to where its script has it at the end of the step.
 Vec6 scripted_twist(const World& world, int i, const world::RigidState& now, double dt) {
     const world::RigidState next =
@@ -93,7 +96,8 @@ void AdaptiveMethod::make_groups(const World& world) {
 
 void AdaptiveMethod::form(const World& world, int solid) {
     form_components(world, solids_[solid], settings_.smallest_component, std::sqrt(settings_.rigid_below),
-                    states_[solid]);
+                    step_, states_[solid]);
+    states_[solid].spin = mean_spin(solids_[solid], states_[solid]);
     dirty_[group_of_solid_[solid]] = 1;
     loads_[solid].known = false;
 }
@@ -119,12 +123,7 @@ StepReport AdaptiveMethod::step(World& world, double dt) {
     }
     drive(world, dt);
     const StepInput in{world, solids_, states_, bodies_, wrenches_, driven_, given_, dt, least_edge_};
-    solve_forces(in);
-    solve::PgsResult solved;
-    {
-        const auto timing = timer_.stage("contact");
-        solved = solve_contacts(in);
-    }
+    const solve::PgsResult solved = solve_velocities(in);
     {
         const auto timing = timer_.stage("advance");
         advance(world, dt);
@@ -141,6 +140,7 @@ StepReport AdaptiveMethod::step(World& world, double dt) {
 
 void AdaptiveMethod::gather(const World& world, double dt) {
     const int count = world.bodies.size();
+    step_ = dt;
     bodies_.resize(count);
     body_rates_.assign(count, Vec6::Zero());
     poses_ = world.bodies.q;
@@ -157,6 +157,7 @@ void AdaptiveMethod::gather(const World& world, double dt) {
         states_[s].v = world.elastic[s].v;
         given_[s].assign(solids_[s].loads.empty() ? 0 : solids_[s].mass.size(), Vec3::Zero());
         add_loads(world, solids_[s].loads, world.time, given_[s]);
+        if (!states_[s].wholly_rigid()) states_[s].spin = mean_spin(solids_[s], states_[s]);
     }
     oracles_run_ = oracles_skipped_ = woken_ = hardened_ = 0;
 }
@@ -219,13 +220,16 @@ void AdaptiveMethod::elastify(const World& world, double dt) {
 }
 
 // A solid is looked at when elements have just become rigid, when something new touches a rigid part of it, when what
-// drives or pulls it changes, and otherwise once in `oracle_interval`: a strain of sqrt(tau_E) times that is the most it
-// may miss.
+// drives it moves or what pulls it changes, and otherwise once in `oracle_interval`, but at least as often as elements
+// become rigid: a strain of sqrt(tau_E) times that is the most it may miss.
 void AdaptiveMethod::find_due_forecasts(const World& world, double dt) {
-    const long every = std::max(1L, std::lround(std::floor(settings_.oracle_interval / dt + 1e-9)));
+    const long every = std::clamp(std::lround(std::floor(settings_.oracle_interval / dt + 1e-9)), 1L,
+                                  std::max(1L, static_cast<long>(settings_.steps_before_rigid)));
     const bool all = !settings_.skip_oracle || world.step % every == 0;
     for (std::size_t s = 0; s < solids_.size(); ++s) {
-        bool changed = all || !driven_[s].empty();
+        bool changed = all;
+        for (std::size_t v = 0; !changed && v < driven_[s].size(); ++v)
+            changed = driven_[s][v].squaredNorm() > 1e-24;
         for (const ElasticLoad& load : solids_[s].loads) {
             const ForceSpec& force = world.forces[load.force];
             for (double at : {force.from, force.to})
@@ -348,7 +352,9 @@ void AdaptiveMethod::drive(const World& world, double dt) {
     }
 }
 
-void AdaptiveMethod::solve_forces(const StepInput& in) {
+// One linearisation; or Newton's method, when it is asked for or a vertex was thrown farther than its neighbours are:
+// then what was found linearly means nothing. Friction starts from the offsets of the last step in every iteration.
+solve::PgsResult AdaptiveMethod::solve_velocities(const StepInput& in) {
     {
         const auto timing = timer_.stage("lay_out");
         for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -356,6 +362,35 @@ void AdaptiveMethod::solve_forces(const StepInput& in) {
             dirty_[g] = 0;
         }
     }
+    std::vector<Vec3> stretch;
+    for (const TouchPoint& p : contacts_.points()) stretch.push_back(p.stretch);
+    if (settings_.newton > 1) return newton(in, settings_.newton, stretch);
+    linearisations_ = 1;
+    solve_forces(in);
+    const solve::PgsResult solved = solve_contacts(in);
+    double change = 0;
+    for (const MixedSystem& group : groups_) change = std::max(change, group.largest_change(in));
+    if (in.h * change <= kWild * in.least_edge) return solved;
+    return newton(in, kRescue, stretch);
+}
+
+solve::PgsResult AdaptiveMethod::newton(const StepInput& in, int most, const std::vector<Vec3>& stretch) {
+    const double tolerance = velocity_tolerance(settings_, in.h, in.world.gravity.norm(), in.least_edge);
+    for (MixedSystem& group : groups_) group.start_newton(in);
+    for (linearisations_ = 1;; ++linearisations_) {
+        for (std::size_t k = 0; k < stretch.size(); ++k) contacts_.points()[k].stretch = stretch[k];
+        solve_forces(in);
+        const solve::PgsResult solved = solve_contacts(in);
+        const auto timing = timer_.stage("newton");
+        double change = 0;
+        for (MixedSystem& group : groups_) change = std::max(change, group.refine(in));
+        if (change > tolerance && linearisations_ < most) continue;
+        for (MixedSystem& group : groups_) group.end_newton();
+        return solved;
+    }
+}
+
+void AdaptiveMethod::solve_forces(const StepInput& in) {
     {
         const auto timing = timer_.stage("assemble");
         parallel_for(groups_.size(), 1, [&](std::size_t g) { groups_[g].assemble(in); });
@@ -369,6 +404,7 @@ void AdaptiveMethod::solve_forces(const StepInput& in) {
 }
 
 solve::PgsResult AdaptiveMethod::solve_contacts(const StepInput& in) {
+    const auto timing = timer_.stage("contact");
     return contact_solver_.solve(in, settings_, groups_, group_of_solid_, group_of_body_, body_rates_,
                                  contacts_.points());
 }
@@ -466,17 +502,18 @@ void AdaptiveMethod::record(World& world, double dt, const solve::PgsResult& sol
     long elements = 0, elastic = 0, unknowns = 0, components = 0;
     double analyse = 0;
     for (std::size_t s = 0; s < solids_.size(); ++s) {
-        const SolidState& state = states_[s];
+        SolidState& state = states_[s];
         elements += solids_[s].elements.size();
         elastic += state.elastic_elements;
         components += static_cast<long>(state.components.size());
         std::vector<float>& shown = world.elastic[s].element_state;
         shown.resize(state.rate.size());
         // rigid: 1 + number of the component (driven ones first); a part of one more is the strain rate, true or forecast
-        for (std::size_t i = 0; i < state.rate.size(); ++i)
+        for (std::size_t i = 0; !state.shown && i < state.rate.size(); ++i)
             if (state.element_of[i] >= 0)
                 shown[i] = 1.0f + static_cast<float>(state.element_of[i]) + state.forecast[i];
         for (int i : state.elastic_list) shown[i] = shown_rate(state.rate[i]);
+        state.shown = true;
     }
     for (const MixedSystem& group : groups_) {
         unknowns += 3 * group.nodes();
@@ -497,6 +534,7 @@ void AdaptiveMethod::record(World& world, double dt, const solve::PgsResult& sol
         {"elements_woken", static_cast<double>(woken_)},
         {"elements_hardened", static_cast<double>(hardened_)},
         {"analyse_ms", analyse},
+        {"linearisations", static_cast<double>(linearisations_)},
         {"contact_residual", solved.residual},
         {"penetration", deepest < 0 ? -deepest : 0.0},
     };
@@ -561,6 +599,7 @@ void AdaptiveMethod::load(std::istream& in) {
             read_value(in, c.elements);
         }
         list_elastic_elements(state);
+        ++state.formed;
         read_value(in, loads_[s].known);
         read_values(in, loads_[s].keys);
         read_values(in, loads_[s].impulses);

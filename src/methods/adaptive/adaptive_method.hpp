@@ -24,6 +24,8 @@ class AdaptiveMethod final : public Method {
     void find_contacts(const World& world);
     void elastify(const World& world, double dt);
     void drive(const World& world, double dt);
+    solve::PgsResult solve_velocities(const StepInput& in);
+    solve::PgsResult newton(const StepInput& in, int most, const std::vector<Vec3>& stretch);
     void solve_forces(const StepInput& in);
     solve::PgsResult solve_contacts(const StepInput& in);
     void advance(World& world, double dt);
@@ -64,9 +66,10 @@ class AdaptiveMethod final : public Method {
         Vec3 spin = Vec3::Zero();
     };
     std::vector<Load> loads_;
+    int linearisations_ = 0;
     int oracles_run_ = 0, oracles_skipped_ = 0, woken_ = 0, hardened_ = 0;
     std::vector<std::string> warnings_;
-    double elastic_energy_ = 0.0, least_edge_ = 0.0;
+    double elastic_energy_ = 0.0, least_edge_ = 0.0, step_ = 0.0;
 };
 
 }  // namespace tenon::adaptive

@@ -89,13 +89,14 @@ bool is_still(const World& world, const Solid& solid, int drive) {
                          : world.bodies.type[d.body] == BodyType::static_body;
 }
 
-// Rigid elements at an edge or a corner of one component only: free to turn about it, but at rest against it.
-void join_loose_elements(const World& world, const Solid& solid, double stretch_rate, SolidState& state) {
+// Elements that ask to be rigid at an edge or a corner of one component only: free to turn about it, but at rest against it.
+void join_loose_elements(const World& world, const Solid& solid, double stretch_rate, double h,
+                         SolidState& state) {
     const ElasticElements& e = solid.elements;
     std::vector<std::vector<int>> joining(state.components.size());
     for (int i = 0; i < e.size(); ++i) {
         if (!state.rigid[i]) continue;
-        int owner = -1, hanging = -1;
+        int owner = -1, hanging = -1, owned = 0;
         bool one = true;
         for (int k = 0; k < e.corners; ++k) {
             const int v = e.tets[i][k];
@@ -103,18 +104,22 @@ void join_loose_elements(const World& world, const Solid& solid, double stretch_
             one = one && (owner < 0 || owner == state.owner[v]);
             owner = state.owner[v];
             hanging = v;
+            ++owned;
         }
         const bool still =
             owner >= 0 && owner < static_cast<int>(solid.drives.size()) && is_still(world, solid, owner);
         if (!one || (owner < state.first_component && !still)) continue;
         const world::RigidState frame =
             still ? world::RigidState{} : state.components[owner - state.first_component].state;
-        bool along = true;
-        for (int k = 0; k < e.corners && along; ++k) {
+        bool along =
+            true;  // a whole face may belong to an element that never asked, but whose corners all are rigid
+        for (int k = 0; k < e.corners && along && owned < e.corners - 1; ++k) {
             const int v = e.tets[i][k];
             const double reach = (state.x[v] - state.x[hanging]).norm();
-            along = state.owner[v] >= 0 ||
-                    (state.v[v] - world::velocity_at(frame, state.x[v])).norm() <= stretch_rate * reach;
+            const Vec3 chord = 0.5 * h * frame.spin.cross(frame.spin.cross(state.x[v] - frame.position));
+            along =
+                state.owner[v] >= 0 ||
+                (state.v[v] + chord - world::velocity_at(frame, state.x[v])).norm() <= stretch_rate * reach;
         }
         if (!along) continue;
         for (int k = 0; k < e.corners; ++k) {
@@ -205,9 +210,11 @@ Component rigid_component(const Solid& solid, const SolidState& state, std::vect
     return c;
 }
 
-void form_components(const World& world, const Solid& solid, int smallest, double stretch_rate,
+void form_components(const World& world, const Solid& solid, int smallest, double stretch_rate, double h,
                      SolidState& state) {
     const ElasticElements& e = solid.elements;
+    ++state.formed;
+    state.shown = false;
     own_pinned_vertices(world, solid, state);
     state.components.clear();
     Search search(solid, state);
@@ -230,7 +237,7 @@ void form_components(const World& world, const Solid& solid, int smallest, doubl
             vertices[state.owner[v] - state.first_component].push_back(v);
     for (std::size_t c = 0; c < vertices.size(); ++c)
         state.components[c] = rigid_component(solid, state, std::move(vertices[c]));
-    join_loose_elements(world, solid, stretch_rate, state);
+    join_loose_elements(world, solid, stretch_rate, h, state);
     for (const Component& c : state.components)
         for (int v : c.vertices) {
             state.local[v] = c.state.rotation.conjugate() * (state.x[v] - c.state.position);

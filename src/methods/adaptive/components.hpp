@@ -10,9 +10,10 @@ Mat34 drive_pose(const World& world, const Solid& solid, int drive, double time)
 
 // Recomputes owners and components from the elements flagged rigid: connected through faces, never sharing a vertex.
 // Elements that hang on a component by less than a face join it when their vertices move with it, to within
-// `stretch_rate` (1/s) times their distance. Each component takes over the momentum and the angular momentum of its
+// `stretch_rate` (1/s) times their distance. `h` is the step: vertices
+// have come along the chords of their circles. Each component takes over the momentum and the angular momentum of its
 // vertices.
-void form_components(const World& world, const Solid& solid, int smallest, double stretch_rate,
+void form_components(const World& world, const Solid& solid, int smallest, double stretch_rate, double h,
                      SolidState& state);
 
 // Mass, centre, principal axes and twist of a set of vertices.

@@ -140,10 +140,7 @@ solve::PgsResult ContactIsland::solve(const StepInput& in, const Settings& setti
                                       const std::vector<ContactRow>& rows, std::vector<TouchPoint>& points) {
     number_nodes(groups, rows);
     add_rows(in, settings, rows, points);
-    const double tolerance = settings.tolerance > 0
-                                 ? settings.tolerance
-                                 : std::max(1e-6 * in.h * std::max(in.world.gravity.norm(), 1e-3),
-                                            1e-3 * std::sqrt(settings.rigid_below) * in.least_edge);
+    const double tolerance = velocity_tolerance(settings, in.h, in.world.gravity.norm(), in.least_edge);
     const solve::PgsResult result = sweep_and_polish(settings, tolerance);
     write_back(in, settings, rows, points);
     return result;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "geometry/closest.hpp"
+#include "geometry/distance.hpp"
 #include "geometry/primitive_distance.hpp"
 #include "math/binary_io.hpp"
 
@@ -47,6 +48,14 @@ bool attached(const Solid& solid, int body) {
 bool held(const Solid& solid, const SolidState& state, int vertex) {
     return state.owner[vertex] >= 0 && state.owner[vertex] < static_cast<int>(solid.drives.size()) &&
            solid.pinned[vertex];
+}
+
+Vec3 normal_of(const std::vector<Vec3>& x, const Triangle& t) {
+    return (x[t[1]] - x[t[0]]).cross(x[t[2]] - x[t[0]]).normalized();
+}
+
+bool faces(const std::vector<Vec3>& x, const Triangle& t, const Vec3& normal) {
+    return normal_of(x, t).dot(normal) < -0.05;
 }
 
 // Distance and outward normal of a body's surface at a point of the world.
@@ -120,8 +129,8 @@ Contacts::Contacts(const World& world, const std::vector<Solid>& solids,
 void Contacts::find(const World& world, const std::vector<Solid>& solids,
                     const std::vector<SolidState>& states, const std::vector<Mat34>& poses) {
     points_.clear();
-    for (SolidShape& shape : shapes_) shape.current = false;
-    find_pairs(world, solids, states, poses);
+    for (std::size_t k = 0; k < shapes_.size(); ++k) find_frame(solids[k], states[k], shapes_[k]);
+    find_pairs(world, poses);
     const int bodies = world.bodies.size();
     for (const geometry::ItemPair& pair : pairs_) {
         if (!world.may_collide(pair.a, pair.b)) continue;
@@ -149,12 +158,30 @@ void Contacts::find(const World& world, const std::vector<Solid>& solids,
     }
 }
 
-void Contacts::find_pairs(const World& world, const std::vector<Solid>& solids,
-                          const std::vector<SolidState>& states, const std::vector<Mat34>& poses) {
+void Contacts::find_frame(const Solid& solid, const SolidState& state, SolidShape& shape) const {
+    const bool was = shape.in_frame && shape.framed == state.formed;
+    shape.in_frame = was || (state.wholly_rigid() && state.components.size() == 1 &&
+                             state.components[0].vertices.size() == state.x.size());
+    if (!shape.in_frame) {
+        shape.rotation.setIdentity();
+        shape.position.setZero();
+    } else {
+        shape.rotation = state.components[0].state.rotation.toRotationMatrix();
+        shape.position = state.components[0].state.position;
+    }
+    shape.framed = state.formed;
+    if (was) return;
+    shape.current = shape.vertices_current = false;
+    const std::vector<Vec3>& at = shape.in_frame ? state.local : state.x;
+    shape.box = {};
+    for (int v : solid.surface_vertices) shape.box.add(at[v]);
+}
+
+void Contacts::find_pairs(const World& world, const std::vector<Mat34>& poses) {
     const int bodies = world.bodies.size();
     const Box3 nowhere{Vec3::Constant(1e30), Vec3::Constant(1e30)};
-    boxes_.assign(bodies + solids.size(), Box3{});
-    moves_.assign(bodies + solids.size(), 1);
+    boxes_.assign(bodies + shapes_.size(), Box3{});
+    moves_.assign(bodies + shapes_.size(), 1);
     for (int i = 0; i < bodies; ++i) {
         moves_[i] = world.bodies.dynamic(i);
         if (is_plane_[i] || !world.bodies.collides[i]) {
@@ -167,8 +194,14 @@ void Contacts::find_pairs(const World& world, const std::vector<Solid>& solids,
         const Vec3 half = poses[i].leftCols<3>().cwiseAbs() * (0.5 * local.size());
         boxes_[i] = {center - half, center + half};
     }
-    for (std::size_t s = 0; s < solids.size(); ++s)
-        for (int v : solids[s].surface_vertices) boxes_[bodies + s].add(states[s].x[v]);
+    for (std::size_t s = 0; s < shapes_.size(); ++s) {
+        const SolidShape& shape = shapes_[s];
+        boxes_[bodies + s] = shape.box;
+        if (!shape.in_frame) continue;
+        const Vec3 center = shape.position + shape.rotation * shape.box.center();
+        const Vec3 half = shape.rotation.cwiseAbs() * (0.5 * shape.box.size());
+        boxes_[bodies + s] = {center - half, center + half};
+    }
     broad_.find_pairs(boxes_, pairs_, moves_);
     for (int plane = 0; plane < bodies; ++plane) {
         if (!is_plane_[plane]) continue;
@@ -200,11 +233,52 @@ void Contacts::bodies_touch(const World& world, int a, int b, const std::vector<
     }
 }
 
+const std::vector<int>& Contacts::vertices_near(int body, const Solid& solid, const SolidState& state,
+                                                SolidShape& shape, const Mat34& pose, const Shape& of_body) {
+    if (!shape.in_frame) return solid.surface_vertices;
+    if (!shape.vertices_current) {
+        shape.vertex_boxes.clear();
+        for (int v : solid.surface_vertices) shape.vertex_boxes.push_back({state.local[v], state.local[v]});
+        if (shape.vertex_tree.empty())
+            shape.vertex_tree.build(shape.vertex_boxes);
+        else
+            shape.vertex_tree.refit(shape.vertex_boxes);
+        shape.vertices_current = true;
+    }
+    shape.near.clear();
+    const auto take = [&](int item) { shape.near.push_back(solid.surface_vertices[item]); };
+    if (is_plane_[body]) {
+        Mat3 turned = pose.leftCols<3>();
+        Vec3 origin = pose.col(3);
+        origin += turned * of_body.primitive.frame.position;
+        turned = turned * of_body.primitive.frame.rotation.toRotationMatrix();
+        // distances to the plane over the vertex tree's boxes, with room for their rounding
+        const Vec3 up = shape.rotation.transpose() * turned.col(1);
+        const double height =
+            up.dot(shape.to_frame(origin) - shape.vertex_tree.origin()) + 1e-6 * shape.box.size().maxCoeff();
+        const auto nodes = shape.vertex_tree.nodes();
+        shape.vertex_tree.visit_where(
+            [&](int i) {
+                double lowest = 0;
+                for (int k = 0; k < 3; ++k) lowest += up[k] * (up[k] > 0 ? nodes[i].lo[k] : nodes[i].hi[k]);
+                return lowest < height;
+            },
+            take);
+    } else {
+        const Vec3 center = shape.to_frame(boxes_[body].center());
+        const Vec3 half = shape.rotation.transpose().cwiseAbs() * (0.5 * boxes_[body].size());
+        shape.vertex_tree.visit_overlaps({center - half, center + half}, take);
+    }
+    std::sort(shape.near.begin(), shape.near.end());
+    return shape.near;
+}
+
 void Contacts::solid_in_body(const World& world, int body, int solid, const std::vector<Solid>& solids,
                              const std::vector<SolidState>& states, const Mat34& pose) {
     const int bodies = world.bodies.size();
     const Field field(world.shape_of(body), colliders_[world.bodies.shape[body]], pose);
-    for (int v : solids[solid].surface_vertices) {
+    for (int v :
+         vertices_near(body, solids[solid], states[solid], shapes_[solid], pose, world.shape_of(body))) {
         const Vec3& x = states[solid].x[v];
         if (!is_plane_[body] && !boxes_[body].contains(x)) continue;
         const geometry::FieldSample sample = field.at(x);
@@ -233,7 +307,7 @@ void Contacts::body_in_solid(const World& world, int body, int solid, const std:
         const Vec3 at = transform(pose, corners[k]);
         if (!boxes_[bodies + solid].contains(at)) continue;
         TouchPoint p;
-        if (!surface_of(solid, solids, states, at, p.on_b, p.normal, p.distance)) continue;
+        if (!surface_of(solid, solids, states, at, Vec3::Zero(), p.on_b, p.normal, p.distance)) continue;
         p.key = make_key(body, bodies + solid, static_cast<std::uint32_t>(k));
         p.a = body;
         p.b = bodies + solid;
@@ -251,7 +325,8 @@ void Contacts::solid_in_solid(const World& world, int inner, int outer, const st
         const Vec3& x = states[inner].x[v];
         if (!boxes_[bodies + outer].contains(x)) continue;
         TouchPoint p;
-        if (!surface_of(outer, solids, states, x, p.on_b, p.normal, p.distance)) continue;
+        const Vec3 facing = vertex_normal(solids[inner], states[inner], shapes_[inner], v);
+        if (!surface_of(outer, solids, states, x, facing, p.on_b, p.normal, p.distance)) continue;
         p.key = make_key(bodies + inner, bodies + outer, static_cast<std::uint32_t>(v));
         p.a = bodies + inner;
         p.b = bodies + outer;
@@ -261,16 +336,49 @@ void Contacts::solid_in_solid(const World& world, int inner, int outer, const st
     }
 }
 
+Vec3 Contacts::vertex_normal(const Solid& solid, const SolidState& state, SolidShape& shape,
+                             int vertex) const {
+    if (shape.around.empty()) {
+        shape.around.resize(state.x.size());
+        for (std::size_t t = 0; t < solid.surface.size(); ++t)
+            for (int v : solid.surface[t]) shape.around[v].push_back(static_cast<int>(t));
+    }
+    Vec3 sum = Vec3::Zero();
+    for (int t : shape.around[vertex]) sum += normal_of(state.x, solid.surface[t]);
+    return sum.normalized();
+}
+
+int Contacts::nearest_facing(const SolidShape& shape, const std::vector<Vec3>& x, const Vec3& at_rest,
+                             const Vec3& facing, Vec3& nearest) const {
+    int best = -1;
+    double least = 1e300;
+    const std::vector<Vec3>& rest = shape.rest.vertices;
+    for (std::size_t t = 0; t < shape.rest.triangles.size(); ++t) {
+        const Triangle& f = shape.rest.triangles[t];
+        if (!faces(x, f, facing)) continue;
+        const geometry::Closest found =
+            geometry::closest_point_triangle(at_rest, rest[f[0]], rest[f[1]], rest[f[2]]);
+        if (found.squared >= least) continue;
+        least = found.squared;
+        best = static_cast<int>(t);
+        nearest = at_rest - found.difference;
+    }
+    return best;
+}
+
 bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
-                          const Vec3& point, Support& support, Vec3& normal, double& distance) {
+                          const Vec3& point, const Vec3& facing, Support& support, Vec3& normal,
+                          double& distance) {
     const ElasticElements& e = solids[solid].elements;
     const std::vector<Vec3>& x = states[solid].x;
     SolidShape& shape = shapes_[solid];
+    const std::vector<Vec3>& in_frame = shape.in_frame ? states[solid].local : x;
+    const Vec3 asked = shape.in_frame ? shape.to_frame(point) : point;
     if (!shape.current) {
         shape.boxes.resize(e.tets.size());
         for (std::size_t i = 0; i < e.tets.size(); ++i) {
             shape.boxes[i] = {};
-            for (int v : e.tets[i]) shape.boxes[i].add(x[v]);
+            for (int v : e.tets[i]) shape.boxes[i].add(in_frame[v]);
         }
         if (shape.built) {
             shape.tree.refit(shape.boxes);
@@ -285,13 +393,14 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
     }
     int inside = -1;
     Vec3 weights;  // of corners 1 to 3
-    shape.tree.visit_overlaps({point, point}, [&](int i) {
+    shape.tree.visit_overlaps({asked, asked}, [&](int i) {
         if (inside >= 0) return;
         const Tet& t = e.tets[i];
         Mat3 edges;
-        edges << x[t[1]] - x[t[0]], x[t[2]] - x[t[0]], x[t[3]] - x[t[0]];
+        const Vec3& corner = in_frame[t[0]];
+        edges << in_frame[t[1]] - corner, in_frame[t[2]] - corner, in_frame[t[3]] - corner;
         if (edges.determinant() == 0) return;
-        const Vec3 w = edges.inverse() * (point - x[t[0]]);
+        const Vec3 w = edges.inverse() * (asked - corner);
         if (w.minCoeff() >= 0 && w.sum() <= 1) {
             inside = i;
             weights = w;
@@ -302,10 +411,15 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
     const std::vector<Vec3>& rest = shape.rest.vertices;
     Vec3 at_rest = (1 - weights.sum()) * rest[t[0]];
     for (int k = 0; k < 3; ++k) at_rest += weights[k] * rest[t[k + 1]];
-    const geometry::SurfacePoint nearest = geometry::closest_point(shape.surface, at_rest);
-    if (nearest.triangle < 0) return false;
-    const Triangle& f = shape.rest.triangles[nearest.triangle];
-    const Vec3 ab = rest[f[1]] - rest[f[0]], ac = rest[f[2]] - rest[f[0]], ap = nearest.point - rest[f[0]];
+    const geometry::SurfacePoint found = geometry::closest_point(shape.surface, at_rest);
+    if (found.triangle < 0) return false;
+    Vec3 nearest = found.point;
+    int triangle = found.triangle;
+    if (!facing.isZero(0.0) && !faces(x, shape.rest.triangles[triangle], facing))
+        triangle = nearest_facing(shape, x, at_rest, facing, nearest);
+    if (triangle < 0) return false;
+    const Triangle& f = shape.rest.triangles[triangle];
+    const Vec3 ab = rest[f[1]] - rest[f[0]], ac = rest[f[2]] - rest[f[0]], ap = nearest - rest[f[0]];
     const Vec3 area = ab.cross(ac);
     const double wb = ap.cross(ac).dot(area) / area.squaredNorm(),
                  wc = ab.cross(ap).dot(area) / area.squaredNorm();
@@ -315,7 +429,7 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
     support.weight = {1 - wb - wc, wb, wc};
     Vec3 on_surface = Vec3::Zero();
     for (int k = 0; k < 3; ++k) on_surface += support.weight[k] * x[f[k]];
-    normal = (x[f[1]] - x[f[0]]).cross(x[f[2]] - x[f[0]]).normalized();
+    normal = normal_of(x, f);
     distance = (point - on_surface).dot(normal);
     return distance < 0;
 }

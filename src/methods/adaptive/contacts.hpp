@@ -53,20 +53,35 @@ class Contacts {
     void load(std::istream& in);
 
   private:
-    struct SolidShape {  // for points inside a solid
+    // Trees of a solid's elements and of its surface vertices. While one component is all of the solid they lie in the
+    // component's frame and stay as they are: what moves rigidly is not looked through again.
+    struct SolidShape {
+        bool in_frame = false;
+        Mat3 rotation = Mat3::Identity();
+        Vec3 position = Vec3::Zero();
+        long framed = -1;  // SolidState::formed for which the frame holds
+        Box3 box;          // of the surface, in the frame
+
         Mesh rest;
         std::vector<Edge> edges;
         geometry::SurfaceTree surface;
-        geometry::Bvh tree;
-        std::vector<Box3> boxes;
-        bool built = false, current = false;
+        geometry::Bvh tree, vertex_tree;
+        std::vector<Box3> boxes, vertex_boxes;
+        bool built = false, current = false, vertices_current = false;
+        std::vector<int> near;
+        std::vector<std::vector<int>> around;  // surface triangles of each vertex
+
+        Vec3 to_frame(const Vec3& point) const { return rotation.transpose() * (point - position); }
     };
     struct Memory {
         std::uint64_t key;
         Vec3 impulse, stretch;
     };
-    void find_pairs(const World& world, const std::vector<Solid>& solids,
-                    const std::vector<SolidState>& states, const std::vector<Mat34>& poses);
+    void find_frame(const Solid& solid, const SolidState& state, SolidShape& shape) const;
+    void find_pairs(const World& world, const std::vector<Mat34>& poses);
+    // Surface vertices that may lie in a body.
+    const std::vector<int>& vertices_near(int body, const Solid& solid, const SolidState& state,
+                                          SolidShape& shape, const Mat34& pose, const Shape& of_body);
     void bodies_touch(const World& world, int a, int b, const std::vector<Mat34>& poses);
     void solid_in_body(const World& world, int body, int solid, const std::vector<Solid>& solids,
                        const std::vector<SolidState>& states, const Mat34& pose);
@@ -74,9 +89,14 @@ class Contacts {
                        const std::vector<SolidState>& states, const Mat34& pose);
     void solid_in_solid(const World& world, int inner, int outer, const std::vector<Solid>& solids,
                         const std::vector<SolidState>& states);
-    // The point of a solid's surface nearest to a point inside it, found in its rest shape; false when outside.
+    // The point of a solid's surface nearest to a point inside it, found in its rest shape; false when outside. Only
+    // triangles that face `facing`, the outward normal of what the point belongs to, unless that is zero: at the edges of
+    // things that lie on each other the sides are as near as the tops.
     bool surface_of(int solid, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
-                    const Vec3& point, Support& support, Vec3& normal, double& distance);
+                    const Vec3& point, const Vec3& facing, Support& support, Vec3& normal, double& distance);
+    int nearest_facing(const SolidShape& shape, const std::vector<Vec3>& x, const Vec3& at_rest,
+                       const Vec3& facing, Vec3& nearest) const;
+    Vec3 vertex_normal(const Solid& solid, const SolidState& state, SolidShape& shape, int vertex) const;
     void add(TouchPoint point);
 
     std::vector<geometry::collide::Collider> colliders_;  // of shapes

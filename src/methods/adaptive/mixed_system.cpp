@@ -28,8 +28,11 @@ void MixedSystem::lay_out(const std::vector<Solid>& solids, const std::vector<So
         const Solid& solid = solids[solids_[k]];
         const SolidState& state = states[solids_[k]];
         parts_[k].node.assign(solid.vertices(), -1);
-        for (int v : solid.order)
-            if (state.owner[v] < 0) parts_[k].node[v] = nodes_++;
+        for (int v : solid.order) {
+            if (state.owner[v] >= 0) continue;
+            parts_[k].node[v] = nodes_++;
+            parts_[k].free.push_back(v);
+        }
     }
     body_node_.clear();
     for (std::size_t b = 0; b < bodies_.size(); ++b, nodes_ += 2) body_node_.push_back(nodes_);
@@ -101,8 +104,7 @@ void MixedSystem::lay_out_pattern(const std::vector<Solid>& solids, const std::v
         for (int v = 0; v < solid.vertices(); ++v)
             if (boundary[v]) part.boundary.push_back(v);
         part.load.assign(solid.vertices(), Vec3::Zero());
-        for (int v : solid.order) {
-            if (part.node[v] < 0) continue;
+        for (int v : part.free) {
             for (int a = solid.adjacent_start[v]; a < solid.adjacent_start[v + 1]; ++a) {
                 const int n = part.node[solid.adjacent[a]];
                 if (n >= 0 && n < part.node[v]) pattern.columns.push_back(n);
@@ -191,10 +193,9 @@ void MixedSystem::add_vertices(const StepInput& in, int k) {
     const Solid& solid = in.solids[solids_[k]];
     const SolidState& state = in.states[solids_[k]];
     Part& part = parts_[k];
-    for (int v = 0; v < solid.vertices(); ++v) {
-        part.load[v].setZero();
+    if (!state.wholly_rigid()) std::fill(part.load.begin(), part.load.end(), Vec3(Vec3::Zero()));
+    for (int v : part.free) {
         const int node = part.node[v];
-        if (node < 0) continue;
         start(node) = state.v[v];
         part.load[v] = in.h * (solid.mass[v] * in.world.gravity - solid.damping[v] * state.v[v]);
         diagonal(node).diagonal().array() += solid.mass[v] + in.h * solid.damping[v];
@@ -219,7 +220,7 @@ void MixedSystem::add_pure_elements(const StepInput& in, int k) {
     const auto add = [&](int begin, int end) {
         ElementBatch batch;
         respond_to(in.solids[solids_[k]], in.states[solids_[k]], in.driven[solids_[k]],
-                   part.pure.data() + begin, end - begin, in.h, true, batch);
+                   part.pure.data() + begin, end - begin, in.h, true, batch, about(k));
         for (int l = 0; l < lanes && begin + l < end; ++l) {
             const Tet& tet = e.tets[part.pure[begin + l]];
             for (int c = 0; c < e.corners; ++c)
@@ -306,7 +307,7 @@ void MixedSystem::add_mixed_elements(const StepInput& in, int k) {
             const int from = lanes * static_cast<int>(p), left = std::min(lanes, count - from);
             ElementBatch batch;
             respond_to(in.solids[solids_[k]], state, in.driven[solids_[k]], part.mixed.data() + first + from,
-                       left, in.h, true, batch);
+                       left, in.h, true, batch, about(k));
             for (int l = 0; l < left; ++l) read_lane(batch, l, e.corners, responses_[from + l]);
         });
         for (int p = 0; p < count; ++p) {
@@ -354,11 +355,9 @@ void MixedSystem::add_body(const StepInput& in, int k) {
 
 // G^T times the loads on vertices.
 void MixedSystem::reduce_loads(const StepInput& in, int k) {
-    const Solid& solid = in.solids[solids_[k]];
     const SolidState& state = in.states[solids_[k]];
     const Part& part = parts_[k];
-    for (int v = 0; v < solid.vertices(); ++v)
-        if (part.node[v] >= 0) right(part.node[v]) = part.load[v];
+    for (int v : part.free) right(part.node[v]) = part.load[v];
     for (int v : part.boundary) {
         const int owner = state.owner[v], node = part.owner_node[owner];
         right(node) += part.load[v];

@@ -45,6 +45,13 @@ class MixedSystem {
     void factor();                       // throws StepFailure
     void solve();                        // velocity() after forces, before contact
 
+    // Newton's method: assembling is then about velocities that start at zero and follow what is found.
+    void start_newton(const StepInput& in);
+    void end_newton() { about_.clear(); }
+    // After solve and contact: goes towards the velocities found, as far as that lowers the energy, and linearises there.
+    // Returns the largest difference of a vertex' velocity between there and where it was.
+    double refine(const StepInput& in);
+
     // Velocity changes by impulses on the unknowns, and their inverse mass between nodes.
     void apply(const std::vector<double>& impulse);
     void inverse_on(const std::vector<int>& nodes, std::vector<double>& inverse) const;
@@ -56,6 +63,7 @@ class MixedSystem {
     Vec6 owner_velocity(int solid, int owner) const;    // velocity and spin of a component
     Vec6 body_velocity(int body) const;
 
+    double largest_change(const StepInput& in) const;  // of a free vertex' velocity
     const std::vector<double>& velocity() const { return velocity_; }
     int nodes() const { return nodes_; }
     int symbolic_count() const { return symbolic_count_; }
@@ -72,6 +80,7 @@ class MixedSystem {
     };
     struct Part {                     // of one solid
         std::vector<int> node;        // of vertices; -1: not free
+        std::vector<int> free;        // vertices with a node
         std::vector<int> owner_node;  // of owners: first node of the frame, -1 for drives
         std::vector<int> pure;        // elastic elements without a rigid corner, by colour
         std::vector<int> colour_start;
@@ -80,6 +89,7 @@ class MixedSystem {
         std::vector<ElementPlaces> places;  // of the pure ones
         std::vector<int> boundary;          // rigid vertices of elastic elements
         std::vector<Vec3> load;             // impulses on vertices during assembly
+        Linearised about;
     };
     void lay_out_pattern(const std::vector<Solid>& solids, const std::vector<SolidState>& states);
     void add_vertices(const StepInput& in, int k);
@@ -99,6 +109,14 @@ class MixedSystem {
     Eigen::Map<Vec3> right(int i) { return Eigen::Map<Vec3>(right_.data() + 3 * i); }
     Eigen::Map<Vec3> start(int i) { return Eigen::Map<Vec3>(velocity_.data() + 3 * i); }
     int place_of(int solid) const;
+    const Linearised* about(int k) const { return about_.empty() ? nullptr : &parts_[k].about; }
+    void spread(const StepInput& in, int k, const std::vector<double>& nodes,
+                std::vector<Vec3>& vertices) const;
+    std::pair<double, double> elastic_slope(const StepInput& in, int k,
+                                            const std::vector<Vec3>& change) const;
+    std::vector<Vec3> moved(const StepInput& in, int k, const std::vector<Vec3>& change, double share) const;
+    double elastic_energy_along(const StepInput& in, const std::vector<std::vector<Vec3>>& change,
+                                double share) const;
 
     int group_;
     std::vector<int> solids_, bodies_;
@@ -110,7 +128,7 @@ class MixedSystem {
     solve::BlockCholesky cholesky_;
     Mat6 lone_inverse_ = Mat6::Zero();  // of a group that is one rigid body
     std::vector<ElementResponse> responses_;
-    std::vector<double> right_, velocity_, change_;
+    std::vector<double> right_, velocity_, change_, about_;
     double factor_ms_ = 0, analyse_ms_ = 0;
 };
 

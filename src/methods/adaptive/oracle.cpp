@@ -1,5 +1,6 @@
 #include "methods/adaptive/oracle.hpp"
 
+#include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -42,9 +43,31 @@ void Preconditioning::prepare(const Solid& solid, const std::vector<char>& pinne
     for (int v = 0; v < solid.vertices(); ++v)
         if (pinned[v]) matrix.diagonal[v] *= kPinned;
     diagonal_ = matrix.diagonal;
-    if (kind == Preconditioner::cholesky && !full_.factor(matrix))
-        throw StepFailure("the forecast's matrix is not positive");
+    if (kind == Preconditioner::cholesky) factor(solid, matrix);
     if (kind == Preconditioner::incomplete) incomplete_.factor(matrix, kDropBelow);
+}
+
+void Preconditioning::factor(const Solid& solid, const solve::BlockMatrix& matrix) {
+    std::vector<Eigen::Triplet<double>> entries;
+    for (int i = 0; i < solid.vertices(); ++i) {
+        const int at = solid.position[i];
+        entries.emplace_back(at, at, matrix.diagonal[i]);
+        for (int k = matrix.pattern.start[i]; k < matrix.pattern.start[i + 1]; ++k) {
+            const int other = solid.position[matrix.pattern.columns[k]];
+            entries.emplace_back(std::max(at, other), std::min(at, other), matrix.lower[k]);
+        }
+    }
+    Eigen::SparseMatrix<double> lower(solid.vertices(), solid.vertices());
+    lower.setFromTriplets(entries.begin(), entries.end());
+    const Eigen::SimplicialLLT<Eigen::SparseMatrix<double>, Eigen::Lower, Eigen::NaturalOrdering<int>> full(
+        lower);
+    if (full.info() != Eigen::Success) throw StepFailure("the forecast's matrix is not positive");
+    const Eigen::SparseMatrix<double> l = full.matrixL();
+    order_ = solid.order;
+    start_.assign(l.outerIndexPtr(), l.outerIndexPtr() + l.outerSize() + 1);
+    row_.assign(l.innerIndexPtr(), l.innerIndexPtr() + l.nonZeros());
+    value_.assign(l.valuePtr(), l.valuePtr() + l.nonZeros());
+    for (int c = 0; c < solid.vertices(); ++c) value_[start_[c]] = 1 / value_[start_[c]];
 }
 
 void Preconditioning::apply(const std::vector<Vec3>& r, std::vector<Vec3>& z) const {
@@ -54,13 +77,24 @@ void Preconditioning::apply(const std::vector<Vec3>& r, std::vector<Vec3>& z) co
         for (int v = 0; v < count; ++v) z[v] = r[v] / diagonal_[v];
         return;
     }
+    if (kind_ == Preconditioner::cholesky) {  // all three directions at once: the factor is read once
+        work_.resize(count);
+        for (int c = 0; c < count; ++c) work_[c] = r[order_[c]];
+        for (int c = 0; c < count; ++c) {
+            const Vec3 x = work_[c] *= value_[start_[c]];
+            for (int k = start_[c] + 1; k < start_[c + 1]; ++k) work_[row_[k]] -= value_[k] * x;
+        }
+        for (int c = count - 1; c >= 0; --c) {
+            Vec3 x = work_[c];
+            for (int k = start_[c] + 1; k < start_[c + 1]; ++k) x -= value_[k] * work_[row_[k]];
+            z[order_[c]] = work_[c] = value_[start_[c]] * x;
+        }
+        return;
+    }
     parallel_for(3, 1, [&](std::size_t c) {
         std::vector<double> b(count), x(count);
         for (int v = 0; v < count; ++v) b[v] = r[v][static_cast<int>(c)];
-        if (kind_ == Preconditioner::cholesky)
-            full_.solve(b.data(), x.data());
-        else
-            incomplete_.solve(b.data(), x.data());
+        incomplete_.solve(b.data(), x.data());
         for (int v = 0; v < count; ++v) z[v][static_cast<int>(c)] = x[v];
     });
 }
@@ -133,16 +167,17 @@ void Oracle::forecast(const Input& in, Preconditioner kind, SolidState& state) {
     subtract_rigid_motion(in, state);
     preconditioning_.apply(r_, z_);
 
-    // alpha = r . z / z . A z, with A z never assembled; the strain rate of Eq. 16 along z on the way
+    // alpha = r . z / z . A z, with A z never assembled: the rate of Green's strain along z (Eq. 16) is at hand, and the
+    // stiffness against it is that of small strains. What geometric stiffness adds is left out.
     curvature_.resize(e.tets.size());
     strain_.resize(e.tets.size());
-    parallel_for(e.tets.size(), 256, [&](std::size_t k) {
+    parallel_for(e.tets.size(), 512, [&](std::size_t k) {
         const int i = static_cast<int>(k);
-        const Mat3 f = e.deformation(i, state.x), df = e.deformation_rate(i, z_);
-        const ElasticDifferential d = elastic_differential(e.model, e.material[i], f, df);
-        curvature_[i] = solid.scale(i, in.h) * e.volume[i] * d.change.cwiseProduct(df).sum();
-        const Mat3 half = f.transpose() * df;
+        const Mat3 half = e.deformation(i, state.x).transpose() * e.deformation_rate(i, z_);
+        const double trace = half.trace();
         strain_[i] = 0.25 * (half + half.transpose()).squaredNorm();
+        curvature_[i] = solid.scale(i, in.h) * e.volume[i] *
+                        (2 * e.material[i].mu * strain_[i] + e.material[i].lambda * trace * trace);
     });
     double along = 0, work = 0;
     for (int v = 0; v < solid.vertices(); ++v) {
@@ -151,6 +186,7 @@ void Oracle::forecast(const Input& in, Preconditioner kind, SolidState& state) {
     }
     for (double c : curvature_) along += c;
     const double alpha = along > 0 && work > 0 ? work / along : 1.0;
+    state.shown = false;
     for (int i = 0; i < e.size(); ++i)
         if (state.element_of[i] >= 0) {
             state.rate[i] = alpha * alpha * strain_[i];

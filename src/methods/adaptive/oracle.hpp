@@ -7,7 +7,6 @@
 
 #include "methods/adaptive/settings.hpp"
 #include "methods/adaptive/solid.hpp"
-#include "solve/block_cholesky.hpp"
 #include "solve/incomplete_cholesky.hpp"
 
 namespace tenon::adaptive {
@@ -19,10 +18,15 @@ class Preconditioning {
     void apply(const std::vector<Vec3>& r, std::vector<Vec3>& z) const;
 
   private:
+    void factor(const Solid& solid, const solve::BlockMatrix& matrix);
+
     double h_ = 0;
     Preconditioner kind_ = Preconditioner::cholesky;
     std::vector<double> diagonal_;
-    solve::BlockCholesky full_;
+    // The full factor by columns, in the solid's elimination order; the diagonal comes first and is inverted.
+    std::vector<int> order_, start_, row_;
+    std::vector<double> value_;
+    mutable std::vector<Vec3> work_;
     solve::IncompleteCholesky incomplete_;
 };
 

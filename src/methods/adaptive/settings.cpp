@@ -1,5 +1,8 @@
 #include "methods/adaptive/settings.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace tenon::adaptive {
@@ -20,8 +23,9 @@ std::vector<ParamInfo> parameters() {
          {"cholesky", "incomplete", "jacobi"}},
         {"skip_oracle", true, "no forecast for rigid bodies around which nothing has changed"},
         {"oracle_interval",
-         0.005,
-         "longest time between forecasts of a solid that nothing new touches",
+         0.02,
+         "longest time between forecasts of a solid that nothing new touches, and at most steps_before_rigid "
+         "steps",
          0,
          1e9,
          {},
@@ -41,6 +45,10 @@ std::vector<ParamInfo> parameters() {
          1e9,
          {},
          "m/s"},
+        {"newton", 1.0,
+         "most iterations of Newton's method in a step, with a line search; 1: one linearisation, as in the "
+         "paper",
+         1, 1000},
         {"field_cells", 40.0, "cells of a mesh's signed distance along its longest side", 4, 400},
     };
 }
@@ -62,8 +70,15 @@ Settings read_settings(const Params& params) {
     s.baumgarte = params.number("baumgarte");
     s.sweeps = params.integer("sweeps");
     s.tolerance = params.number("tolerance");
+    s.newton = params.integer("newton");
     s.field_cells = params.integer("field_cells");
     return s;
+}
+
+double velocity_tolerance(const Settings& settings, double h, double gravity, double least_edge) {
+    return settings.tolerance > 0 ? settings.tolerance
+                                  : std::max(1e-6 * h * std::max(gravity, 1e-3),
+                                             1e-3 * std::sqrt(settings.rigid_below) * least_edge);
 }
 
 std::optional<Unsupported> supports(const Scene& scene) {

@@ -15,16 +15,19 @@ struct Settings {
     int smallest_component = 10;
     Preconditioner preconditioner = Preconditioner::cholesky;
     bool skip_oracle = true;
-    double oracle_interval = 0.005;
+    double oracle_interval = 0.02;
     double compliance = 0.0;  // gamma, s/kg; 0: from each body's weight
     double baumgarte = 0.2;   // k_b h
     int sweeps = 30;
     double tolerance = 0.0;
     int field_cells = 40;
+    int newton = 1;
 };
 
 std::vector<ParamInfo> parameters();
 Settings read_settings(const Params& params);
+// How exact velocities have to be, in m/s: `tolerance`, or what changes strain rates by sqrt(tau_R) / 1000.
+double velocity_tolerance(const Settings& settings, double h, double gravity, double least_edge);
 std::optional<Unsupported> supports(const Scene& scene);
 
 }  // namespace tenon::adaptive

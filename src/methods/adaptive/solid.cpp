@@ -1,5 +1,6 @@
 #include "methods/adaptive/solid.hpp"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -189,10 +190,31 @@ SolidState make_state(const Solid& solid, const ElasticBody& body) {
     return s;
 }
 
+Vec3 mean_spin(const Solid& solid, const SolidState& state) {
+    if (!solid.drives.empty()) return Vec3::Zero();
+    Vec3 center = Vec3::Zero(), momentum = Vec3::Zero();
+    double mass = 0;
+    for (std::size_t v = 0; v < state.x.size(); ++v) {
+        mass += solid.mass[v];
+        center += solid.mass[v] * state.x[v];
+    }
+    center /= mass;
+    Mat3 inertia = Mat3::Zero();
+    for (std::size_t v = 0; v < state.x.size(); ++v) {
+        const Vec3 r = state.x[v] - center;
+        inertia += solid.mass[v] * (r.squaredNorm() * Mat3::Identity() - r * r.transpose());
+        momentum += solid.mass[v] * r.cross(state.v[v]);
+    }
+    return inertia.ldlt().solve(momentum);
+}
+
 void respond_to(const Solid& solid, const SolidState& state, const std::vector<Vec3>& driven, const int* list,
-                int count, double h, bool blocks, ElementBatch& batch) {
+                int count, double h, bool blocks, ElementBatch& batch, const Linearised* about) {
     const ElasticElements& e = solid.elements;
     const int drives = static_cast<int>(solid.drives.size());
+    const Mat3 turn = world::skew(state.spin), chord = turn + 0.5 * h * turn * turn;
+    const bool turns = !state.spin.isZero(0.0);
+    ElementBatch elastic;
     for (int l = 0; l < ElementBatch::lanes; ++l) {
         const int i = list[std::min(l, count - 1)];
         set_lane(e, i, state.x, l, batch);
@@ -204,10 +226,33 @@ void respond_to(const Solid& solid, const SolidState& state, const std::vector<V
         for (int c = 0; c < e.corners; ++c) {
             const int vertex = e.tets[i][c], owner = state.owner[vertex];
             v[c] = owner >= 0 && owner < drives ? driven[vertex] : state.v[vertex];
+            if (!turns || owner < state.first_component) continue;
+            const world::RigidState& frame = state.components[owner - state.first_component].state;
+            v[c] += 0.5 * h * frame.spin.cross(frame.spin.cross(state.x[vertex] - frame.position));
         }
         set_rate(e, i, v, l, batch);
+        if (turns)
+            for (int j = 0; j < 3; ++j)
+                for (int r = 0; r < 3; ++r)
+                    for (int k = 0; k < 3; ++k)
+                        batch.rate[3 * j + r][l] -= chord(r, k) * batch.f[3 * j + k][l];
+        if (!about) continue;
+        for (int c = 0; c < e.corners; ++c) v[c] -= about->u[e.tets[i][c]];
+        set_lane(e, i, about->x, l, elastic);
+        set_rate(e, i, v, l, elastic);
+        elastic.push[l] = batch.push[l];
+        elastic.stiffening[l] = batch.stiffening[l];
+        batch.push[l] = batch.stiffening[l] = 0;
     }
     respond(e, true, blocks, batch);
+    if (!about) return;
+    respond(e, true, blocks, elastic);
+    for (int k = 0; k < 12; ++k)
+        for (int l = 0; l < ElementBatch::lanes; ++l) batch.load[k][l] += elastic.load[k][l];
+    if (!blocks) return;
+    for (int b = 0; b < 10; ++b)
+        for (int k = 0; k < 9; ++k)
+            for (int l = 0; l < ElementBatch::lanes; ++l) batch.block[b][k][l] += elastic.block[b][k][l];
 }
 
 float shown_rate(double squared) {

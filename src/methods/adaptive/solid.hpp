@@ -71,6 +71,10 @@ struct SolidState {
     std::vector<int> elastic_list;
     double rigid_energy = 0.0;  // of elements that are not elastic
 
+    long formed = 0;           // counts how often components were formed
+    Vec3 spin = Vec3::Zero();  // of the solid as a whole; zero when it is driven
+    bool shown = false;        // element_state has what rigid elements look like
+
     int first_component = 0;  // owner of component 0
     bool wholly_rigid() const { return elastic_elements == 0; }
 };
@@ -78,9 +82,20 @@ struct SolidState {
 void list_elastic_elements(SolidState& state);  // and the energy of the others
 SolidState make_state(const Solid& solid, const ElasticBody& body);
 
-// Up to four elements in a batch: S = h^2 K + h alpha_1 D, and the load h f - S v with the new velocity of driven corners.
+// Where Newton's method linearises elastic forces: velocities of vertices, and x + h u.
+struct Linearised {
+    std::vector<Vec3> u, x;
+};
+
+// The spin that has the angular momentum of a solid; zero when it is driven.
+Vec3 mean_spin(const Solid& solid, const SolidState& state);
+
+// Up to four elements in a batch: S = h^2 K + h alpha_1 D, and the load h f - S (v - w) with the new velocity of driven corners.
+// w is what takes the solid, turned as a whole by its spin, to where it is after the step: linear forces would take that for
+// a stretch of (h spin)^2 / 2, and for a couple that brakes. What is rigid moves along circles as well.
+// With `about`, forces and K are those at x + h u, and the load has h f - h^2 K (v - u) - h alpha_1 D (v - w).
 void respond_to(const Solid& solid, const SolidState& state, const std::vector<Vec3>& driven, const int* list,
-                int count, double h, bool blocks, ElementBatch& batch);
+                int count, double h, bool blocks, ElementBatch& batch, const Linearised* about = nullptr);
 
 // A squared strain rate as it is recorded: 0 to 1 for 1e-10 to 1e6, by its logarithm.
 float shown_rate(double squared);

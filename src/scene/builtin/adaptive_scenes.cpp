@@ -116,8 +116,10 @@ Scene make_wheel(const Params& params) {
     add_floor(scene);
     const double radius = 0.3, width = 0.16, speed = 1.5;
     const int tyre =
-        scene.add_material(soft_material("tyre", 100, params.number("young"), 0.30, 1e-5, 2e-2, 0.8));
-    const int rim = scene.add_material(soft_material("rim", 300, 1e7, 0.40, 1e-5, 1e-3, 0.8));
+        scene.add_material(soft_material("tyre", 100, params.number("young"), 0.30, 1e-5, 5e-2, 0.8));
+    // as much stiffer than the tyre as in the paper
+    const int rim =
+        scene.add_material(soft_material("rim", 300, 333 * params.number("young"), 0.40, 1e-5, 1e-3, 0.8));
     ElasticSpec wheel = elastic_spec(
         scene, "wheel", shape_spec("cylinder", {{"radius", radius}, {"length", width}, {"segments", 48.0}}),
         tyre, params.number("cell"), {0, radius + 0.001, 0},
@@ -191,7 +193,7 @@ std::vector<BuiltinScene> adaptive_scenes() {
          "Adaptive Rigidification Fig. 3 and Table 1",
          "rigid in flight, elastic as they bounce and wobble, rigid again at rest though deformed",
          adaptive_parameters({{"count", 2.0, "number of blobs", 1, 100}}, 0.2, 0.01, 4.0, 1e-5, 1e-4),
-         {{"cell", 0.115}, {"count", 1.0}, {"seconds", 20.0}},
+         {{"cell", 0.099}, {"count", 1.0}, {"seconds", 30.0}},
          make_blob},
         {"mattress",
          "adaptive",
@@ -211,7 +213,7 @@ std::vector<BuiltinScene> adaptive_scenes() {
          adaptive_parameters({{"young", 1e6, "Young's modulus of the tyre", 1, 1e13, {}, "Pa"},
                               {"tilt", 4.0, "lean at the start, in degrees", -45, 45}},
                              0.06, 2e-3, 1.5, 5e-4, 5e-3),
-         {{"cell", 0.028}, {"dt", 1e-3}, {"seconds", 2.0}},
+         {{"cell", 0.032}, {"dt", 1e-3}, {"seconds", 4.0}},
          make_wheel},
         {"octopus-soft",
          "adaptive",
@@ -221,7 +223,7 @@ std::vector<BuiltinScene> adaptive_scenes() {
          adaptive_parameters({{"young", 5e4, "Young's modulus", 1, 1e13, {}, "Pa"},
                               {"pull_at", 2.0, "when an arm is lifted; 0: never", 0, 1e4, {}, "s"}},
                              0.1, 0.01, 3.0, 1e-5, 1e-4),
-         {{"cell", 0.081}, {"seconds", 10.0}, {"pull_at", 4.0}},
+         {{"cell", 0.081}, {"seconds", 20.0}, {"pull_at", 4.0}},
          make_octopus},
     };
     for (BuiltinScene& scene : adaptive_large_scenes()) scenes.push_back(std::move(scene));

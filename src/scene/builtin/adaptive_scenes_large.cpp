@@ -124,7 +124,7 @@ std::vector<BuiltinScene> adaptive_large_scenes() {
              adaptive_parameters({{"columns", 4.0, "trees along the bat's way", 1, 100},
                                   {"rows", 2.0, "rows of trees", 1, 100}},
                                  0.13, 5e-3, 1.5, 5e-3, 5e-2),
-             {{"columns", 8.0}, {"rows", 6.0}, {"cell", 0.09}, {"seconds", 3.0}},
+             {{"columns", 8.0}, {"rows", 6.0}, {"cell", 0.123}, {"seconds", 3.5}},
              make_forest},
             {"pachinko",
              "adaptive",
@@ -135,7 +135,7 @@ std::vector<BuiltinScene> adaptive_large_scenes() {
                                   {"columns", 4.0, "pegs in a row", 2, 1000},
                                   {"rows", 4.0, "rows of pegs", 1, 1000}},
                                  0.1, 0.01, 3.0, 7e-3, 7e-2),
-             {{"pills", 80.0}, {"columns", 10.0}, {"rows", 10.0}, {"cell", 0.06}, {"seconds", 10.0}},
+             {{"pills", 90.0}, {"columns", 10.0}, {"rows", 10.0}, {"cell", 0.06}, {"seconds", 20.0}},
              make_pachinko}};
 }
 
