@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,38 @@ constexpr double link_length = 0.1, link_width = 0.02, link_mass = 1000.0 * 0.1 
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
 }
+
+[[maybe_unused]] double processor_seconds() {
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+// Follows the end mass of a chain: what falls by the chain's length is no faster than sqrt(2 g L).
+class Judge {
+  public:
+    Judge(int links, double end_mass, double dt, double most_seconds)
+        : fastest_(2.0 * std::sqrt(2.0 * 9.81 * (links * link_length + std::cbrt(end_mass / 7850.0)))),
+          dt_(dt),
+          most_(most_seconds),
+          start_(processor_seconds()) {}
+
+    // After a step: false when the run is to end.
+    bool goes_on(PeerRun& run, double open, double x, double y, double z) {
+        run.seconds += dt_;
+        run.gap = std::max(run.gap, open);
+        const double way = std::hypot(x - x_, y - y_, z - z_);
+        run.finite = run.finite && std::isfinite(open) && std::isfinite(way);
+        run.sound = run.finite && open < 0.1 && (steps_ == 0 || way < fastest_ * dt_);
+        x_ = x, y_ = y, z_ = z;
+        ++steps_;
+        const double spent = processor_seconds() - start_;
+        run.ms_per_step = run.processor_ms_per_step = 1e3 * spent / steps_;
+        return run.sound && spent < most_;
+    }
+
+  private:
+    double fastest_, dt_, most_, start_, x_ = 0, y_ = 0, z_ = 0;
+    int steps_ = 0;
+};
 
 #ifdef TENON_HAVE_BULLET
 struct BulletWorld {
@@ -80,6 +113,15 @@ struct BulletWorld {
         }
         return worst;
     }
+    PeerRun run_chain(double dt, int steps, const std::string& setting, Judge judge) {
+        PeerRun result{"bullet", setting};
+        for (int done = 0; done < steps; ++done) {
+            world.stepSimulation(static_cast<btScalar>(dt), 0);
+            const btVector3 end = bodies.back()->getWorldTransform().getOrigin();
+            if (!judge.goes_on(result, gap(), end.x(), end.y(), end.z())) break;
+        }
+        return result;
+    }
     PeerRun run(double dt, int steps, const std::string& setting) {
         PeerRun result{"bullet", setting};
         const double start = now_ms();
@@ -92,6 +134,39 @@ struct BulletWorld {
         }
         result.ms_per_step = (now_ms() - start) / std::max(1, done);
         return result;
+    }
+};
+
+// A chain of ball joints from horizontal in reduced coordinates.
+struct BulletMultibody {
+    btDefaultCollisionConfiguration configuration;
+    btCollisionDispatcher dispatcher{&configuration};
+    btDbvtBroadphase broadphase;
+    btMultiBodyConstraintSolver solver;
+    btMultiBodyDynamicsWorld world{&dispatcher, &broadphase, &solver, &configuration};
+    btMultiBody chain;
+
+    BulletMultibody(int links, double end_mass)
+        : chain(links + (end_mass > 0), btScalar(link_mass), inertia(), true, false) {
+        world.setGravity(btVector3(0, btScalar(-9.81), 0));
+        const btVector3 first(btScalar(link_length / 2), 0, 0);
+        for (int i = 0; i < links; ++i)
+            chain.setupSpherical(i, btScalar(link_mass), inertia(), i - 1, btQuaternion(0, 0, 0, 1), first,
+                                 first, true);
+        if (end_mass > 0) {
+            const double side = std::cbrt(end_mass / 7850.0);
+            const btScalar turn = btScalar(end_mass * side * side / 6);
+            chain.setupSpherical(links, btScalar(end_mass), btVector3(turn, turn, turn), links - 1,
+                                 btQuaternion(0, 0, 0, 1), first, btVector3(btScalar(side / 2), 0, 0), true);
+        }
+        chain.finalizeMultiDof();
+        world.addMultiBody(&chain);
+    }
+    ~BulletMultibody() { world.removeMultiBody(&chain); }
+
+    static btVector3 inertia() {
+        return {btScalar(link_mass / 12 * 2 * link_width * link_width),
+                btScalar(link_mass / 12 * (0.01 + 4e-4)), btScalar(link_mass / 12 * (0.01 + 4e-4))};
     }
 };
 
@@ -183,8 +258,8 @@ std::string equality_net(int n, double dt, int iterations) {
     return xml + "</worldbody><equality>" + joins + "</equality></mujoco>";
 }
 
-PeerRun run_mujoco(const std::string& xml, double dt, int steps, const std::string& setting) {
-    (void)dt;
+PeerRun run_mujoco(const std::string& xml, int steps, const std::string& setting,
+                   std::optional<Judge> judge = {}) {
     PeerRun result{"mujoco", setting};
     const auto file = std::filesystem::temp_directory_path() / "tenon_bench_chain.xml";
     std::ofstream(file) << xml;
@@ -192,7 +267,7 @@ PeerRun run_mujoco(const std::string& xml, double dt, int steps, const std::stri
     mjModel* model = mj_loadXML(file.c_str(), nullptr, error, sizeof(error));
     std::filesystem::remove(file);
     if (!model) {
-        result.finite = false;
+        result.finite = result.sound = false;
         result.setting += std::string(" (does not load: ") + error + ")";
         return result;
     }
@@ -206,8 +281,10 @@ PeerRun run_mujoco(const std::string& xml, double dt, int steps, const std::stri
         for (int i = 0; i < data->nefc; ++i) result.gap = std::max(result.gap, std::abs(data->efc_pos[i]));
         result.finite = result.finite && data->warning[mjWARN_BADQACC].number == 0 &&
                         data->warning[mjWARN_BADQPOS].number == 0;
+        const double* end = data->xpos + 3 * (model->nbody - 1);
+        if (judge && !judge->goes_on(result, result.gap, end[0], end[1], end[2])) break;
     }
-    result.ms_per_step = (now_ms() - start) / std::max(1, done);
+    if (!judge) result.ms_per_step = (now_ms() - start) / std::max(1, done);
     mj_deleteData(data);
     mj_deleteModel(model);
     return result;
@@ -217,8 +294,10 @@ PeerRun run_mujoco(const std::string& xml, double dt, int steps, const std::stri
 }  // namespace
 
 std::vector<PeerRun> peer_chains([[maybe_unused]] int links, [[maybe_unused]] double end_mass_ratio,
-                                 [[maybe_unused]] double dt, [[maybe_unused]] int steps) {
+                                 [[maybe_unused]] double dt, [[maybe_unused]] int steps,
+                                 [[maybe_unused]] double most_seconds) {
     std::vector<PeerRun> runs;
+    [[maybe_unused]] const double end_mass = end_mass_ratio * link_mass;
 #ifdef TENON_HAVE_BULLET
     for (int iterations : {30, 300}) {
         BulletWorld bullet(iterations);
@@ -229,20 +308,31 @@ std::vector<PeerRun> peer_chains([[maybe_unused]] int links, [[maybe_unused]] do
             bullet.join(body, before, btVector3(btScalar(i * link_length), 0, 0));
             before = body;
         }
-        const double side = std::cbrt(end_mass_ratio * link_mass / 7850.0);
-        btRigidBody* end =
-            bullet.add(btVector3(btScalar(side / 2), btScalar(side / 2), btScalar(side / 2)),
-                       btScalar(end_mass_ratio * link_mass), placed(links * link_length + side / 2, 0, 0));
+        const double side = std::cbrt(end_mass / 7850.0);
+        btRigidBody* end = bullet.add(btVector3(btScalar(side / 2), btScalar(side / 2), btScalar(side / 2)),
+                                      btScalar(end_mass), placed(links * link_length + side / 2, 0, 0));
         bullet.join(end, before, btVector3(btScalar(links * link_length), 0, 0));
-        runs.push_back(bullet.run(dt, steps, fmt::format("point-to-point, {} iterations", iterations)));
+        runs.push_back(bullet.run_chain(dt, steps, fmt::format("point-to-point, {} iterations", iterations),
+                                        Judge(links, end_mass, dt, most_seconds)));
     }
+    BulletMultibody bullet(links, end_mass);
+    PeerRun result{"bullet", "multibody"};
+    Judge judge(links, end_mass, dt, most_seconds);
+    for (int done = 0; done < steps; ++done) {
+        bullet.world.stepSimulation(static_cast<btScalar>(dt), 0);
+        const btVector3 at = bullet.chain.localPosToWorld(links, btVector3(0, 0, 0));
+        if (!judge.goes_on(result, 0.0, at.x(), at.y(), at.z())) break;
+    }
+    runs.push_back(result);
 #endif
 #ifdef TENON_HAVE_MUJOCO
     const int deep = std::min(links, 90);  // the XML reader of Debian's package nests no deeper
     for (const char* integrator : {"Euler", "implicit", "RK4"})
-        runs.push_back(run_mujoco(tree_chain(deep, end_mass_ratio * link_mass, dt, integrator), dt, steps,
-                                  fmt::format("tree of {} links, {}", deep, integrator)));
-    runs.push_back(run_mujoco(equality_chain(links, end_mass_ratio * link_mass, dt), dt, steps, "equality"));
+        runs.push_back(run_mujoco(tree_chain(deep, end_mass, dt, integrator), steps,
+                                  fmt::format("tree of {} links, {}", deep, integrator),
+                                  Judge(deep, end_mass, dt, most_seconds)));
+    runs.push_back(run_mujoco(equality_chain(links, end_mass, dt), steps, "equality",
+                              Judge(links, end_mass, dt, most_seconds)));
 #endif
     return runs;
 }
@@ -277,7 +367,7 @@ std::vector<PeerRun> peer_nets([[maybe_unused]] int n, [[maybe_unused]] double d
 #endif
 #ifdef TENON_HAVE_MUJOCO
     if (n <= 10)  // its constraint matrix is dense here: a net of 20 would need gigabytes
-        runs.push_back(run_mujoco(equality_net(n, dt, iterations), dt, steps,
+        runs.push_back(run_mujoco(equality_net(n, dt, iterations), steps,
                                   fmt::format("equality, {} iterations", iterations)));
 #endif
     return runs;
@@ -287,22 +377,9 @@ std::vector<PeerRun> peer_multibody_chain([[maybe_unused]] int links, [[maybe_un
                                           [[maybe_unused]] int steps) {
     std::vector<PeerRun> runs;
 #ifdef TENON_HAVE_BULLET
-    btDefaultCollisionConfiguration configuration;
-    btCollisionDispatcher dispatcher(&configuration);
-    btDbvtBroadphase broadphase;
-    btMultiBodyConstraintSolver solver;
-    btMultiBodyDynamicsWorld world(&dispatcher, &broadphase, &solver, &configuration);
-    world.setGravity(btVector3(0, btScalar(-9.81), 0));
-    const btScalar mass = btScalar(link_mass);
-    const btVector3 inertia(btScalar(link_mass / 12 * 2 * link_width * link_width),
-                            btScalar(link_mass / 12 * (0.01 + 4e-4)),
-                            btScalar(link_mass / 12 * (0.01 + 4e-4)));
-    btMultiBody chain(links, mass, inertia, true, false);
-    const btVector3 first(btScalar(link_length / 2), 0, 0);
-    for (int i = 0; i < links; ++i)
-        chain.setupSpherical(i, mass, inertia, i - 1, btQuaternion(0, 0, 0, 1), first, first, true);
-    chain.finalizeMultiDof();
-    world.addMultiBody(&chain);
+    BulletMultibody bullet(links, 0.0);
+    btMultiBodyDynamicsWorld& world = bullet.world;
+    btMultiBody& chain = bullet.chain;
     PeerRun result{"bullet", "multibody"};
     const double start = now_ms();
     const std::clock_t processor = std::clock();
@@ -311,7 +388,6 @@ std::vector<PeerRun> peer_multibody_chain([[maybe_unused]] int links, [[maybe_un
     result.processor_ms_per_step =
         1e3 * static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC / steps;
     result.finite = std::isfinite(static_cast<double>(chain.getJointPosMultiDof(links - 1)[0]));
-    world.removeMultiBody(&chain);
     runs.push_back(result);
 #endif
     return runs;

@@ -1,6 +1,7 @@
 #include "solve/net_points.hpp"
 
 #include <Eigen/Cholesky>
+#include <array>
 
 namespace tenon::solve {
 
@@ -19,6 +20,7 @@ NetPoints::NetPoints(const std::vector<std::vector<int>>& body_points, const std
         matrix_start_.push_back(matrix_start_.back() + 9 * points.size() * points.size());
         clique_of_body_.push_back(members.empty() ? -1 : system_.add_clique(members));
     }
+    compliance_.resize(matrix_start_.back());
     stiffness_.resize(matrix_start_.back());
     rhs_.resize(system_.rows());
     solver_ = std::make_unique<DualSparse>(system_);
@@ -27,16 +29,14 @@ NetPoints::NetPoints(const std::vector<std::vector<int>>& body_points, const std
 void NetPoints::factor() {
     for (std::size_t b = 0; b + 1 < slot_start_.size(); ++b) {
         const int body = static_cast<int>(b), k = points_of(body), size = 3 * k;
+        const Eigen::Map<const MatX> S(compliance_.data() + matrix_start_[b], size, size);
         Eigen::Map<MatX> K(stiffness_.data() + matrix_start_[b], size, size);
-        if (k == 1) {
-            const Mat3 inverse = Mat3(K).ldlt().solve(Mat3::Identity());
-            K = inverse;
-        } else if (k == 2) {
-            const Mat6 inverse = Mat6(K).ldlt().solve(Mat6::Identity());
-            K = inverse;
-        } else {
-            K = K.ldlt().solve(MatX::Identity(size, size)).eval();
-        }
+        if (k == 1)
+            K = Mat3(S).ldlt().solve(Mat3::Identity());
+        else if (k == 2)
+            K = Mat6(S).ldlt().solve(Mat6::Identity());
+        else
+            K = S.ldlt().solve(MatX::Identity(size, size));
         if (clique_of_body_[b] < 0) continue;
         // the free points' part goes into the system
         double* matrix = system_.clique_matrix(clique_of_body_[b]);
@@ -59,35 +59,54 @@ void NetPoints::factor() {
     solver_->factor(system_);
 }
 
-void NetPoints::solve(const std::vector<Vec3>& wanted, std::vector<Vec3>& position,
-                      std::vector<Vec3>& force) {
-    // sum over bodies of K (wanted - position) = 0 at each free point, in increments from the positions given
+// Moves free points until the forces in them balance.
+void NetPoints::balance(std::vector<Vec3>& position, std::vector<Vec3>& force) {
     std::fill(rhs_.begin(), rhs_.end(), 0.0);
-    const auto forces = [&](std::size_t b) {
-        const int body = static_cast<int>(b), k = points_of(body);
-        const Eigen::Map<const MatX> K(stiffness_.data() + matrix_start_[b], 3 * k, 3 * k);
-        for (int i = 0; i < k; ++i) {
-            Vec3 f = Vec3::Zero();
-            for (int j = 0; j < k; ++j) {
-                const int s = slot(body, j);
-                f += K.block<3, 3>(3 * i, 3 * j) * (wanted[s] - position[point_of_slot_[s]]);
-            }
-            force[slot(body, i)] = f;
-        }
-    };
-    for (std::size_t b = 0; b + 1 < slot_start_.size(); ++b) {
-        forces(b);
-        for (int s = slot_start_[b]; s < slot_start_[b + 1]; ++s) {
-            const int block = block_of_point_[point_of_slot_[s]];
-            if (block >= 0)
-                for (int i = 0; i < 3; ++i) rhs_[system_.block_start[block] + i] += force[s][i];
-        }
+    for (std::size_t s = 0; s < point_of_slot_.size(); ++s) {
+        const int block = block_of_point_[point_of_slot_[s]];
+        if (block >= 0)
+            for (int i = 0; i < 3; ++i) rhs_[system_.block_start[block] + i] += force[s][i];
     }
     solver_->solve(rhs_.data());
-    for (std::size_t p = 0; p < block_of_point_.size(); ++p)
-        if (block_of_point_[p] >= 0)
-            for (int i = 0; i < 3; ++i) position[p][i] += rhs_[system_.block_start[block_of_point_[p]] + i];
-    for (std::size_t b = 0; b + 1 < slot_start_.size(); ++b) forces(b);
+    const auto moved = [&](int point) -> Vec3 {
+        const int block = block_of_point_[point];
+        return block < 0 ? Vec3(Vec3::Zero())
+                         : Vec3(Eigen::Map<const Vec3>(rhs_.data() + system_.block_start[block]));
+    };
+    for (std::size_t p = 0; p < block_of_point_.size(); ++p) position[p] += moved(static_cast<int>(p));
+    for (std::size_t b = 0; b + 1 < slot_start_.size(); ++b) {
+        const int body = static_cast<int>(b), k = points_of(body);
+        const Eigen::Map<const MatX> K(stiffness_.data() + matrix_start_[b], 3 * k, 3 * k);
+        for (int j = 0; j < k; ++j) {
+            const Vec3 way = moved(point_of_slot_[slot(body, j)]);
+            for (int i = 0; i < k; ++i) force[slot(body, i)] -= K.block<3, 3>(3 * i, 3 * j) * way;
+        }
+    }
+}
+
+// Each body pulls its points to where it wants them, force = K (wanted - position); then points move until forces balance.
+// A second round takes out what the inverses K of stiff bodies' compliances S have lost: the distance that is left between
+// where the forces take the bodies, wanted - S force, and the points.
+void NetPoints::solve(const std::vector<Vec3>& wanted, std::vector<Vec3>& position,
+                      std::vector<Vec3>& force) {
+    std::fill(force.begin(), force.end(), Vec3::Zero());
+    std::array<Vec3, 4> open;
+    for (int round = 0; round < 2; ++round) {
+        for (std::size_t b = 0; b + 1 < slot_start_.size(); ++b) {
+            const int body = static_cast<int>(b), k = points_of(body);
+            const Eigen::Map<const MatX> S(compliance_.data() + matrix_start_[b], 3 * k, 3 * k),
+                K(stiffness_.data() + matrix_start_[b], 3 * k, 3 * k);
+            for (int i = 0; i < k; ++i) {
+                const int s = slot(body, i);
+                open[i] = wanted[s] - position[point_of_slot_[s]];
+                for (int j = 0; round > 0 && j < k; ++j)
+                    open[i] -= S.block<3, 3>(3 * i, 3 * j) * force[slot(body, j)];
+            }
+            for (int i = 0; i < k; ++i)
+                for (int j = 0; j < k; ++j) force[slot(body, i)] += K.block<3, 3>(3 * i, 3 * j) * open[j];
+        }
+        balance(position, force);
+    }
 }
 
 }  // namespace tenon::solve

@@ -22,7 +22,7 @@ class NetPoints {
     int point_of_slot(int slot) const { return point_of_slot_[slot]; }
 
     // Compliance between a body's points, 3k x 3k column-major, to be filled before factor().
-    double* compliance(int body) { return stiffness_.data() + matrix_start_[body]; }
+    double* compliance(int body) { return compliance_.data() + matrix_start_[body]; }
     void factor();
 
     // `wanted`: where each body's points (slots) would be without joints. `position`: fixed points in, all out.
@@ -30,9 +30,10 @@ class NetPoints {
     void solve(const std::vector<Vec3>& wanted, std::vector<Vec3>& position, std::vector<Vec3>& force);
 
   private:
+    void balance(std::vector<Vec3>& position, std::vector<Vec3>& force);
     std::vector<int> slot_start_, point_of_slot_, block_of_point_;
     std::vector<std::size_t> matrix_start_;
-    std::vector<double> stiffness_;  // compliance before, stiffness after factor()
+    std::vector<double> compliance_, stiffness_;
     std::vector<int> clique_of_body_;
     CliqueSystem system_;
     std::unique_ptr<DualSparse> solver_;

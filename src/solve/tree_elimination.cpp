@@ -36,6 +36,7 @@ TreeElimination::TreeElimination(const CliqueSystem& structure, const std::vecto
 
     std::size_t factor_size = 0;
     int largest = 0;
+    place_.assign(structure.clique_block.size(), -1);
     for (int clique : order) {
         Node node;
         node.clique = clique;
@@ -45,8 +46,11 @@ TreeElimination::TreeElimination(const CliqueSystem& structure, const std::vecto
             const int block = structure.clique_block[k];
             if (left_out_[block] || block == node.parent_block) continue;
             child_block_.push_back(block);
+            place_[k] = node.child_rows;
             node.child_rows += structure.block_rows(block);
         }
+        for (int k = structure.clique_start[clique]; k < structure.clique_start[clique + 1]; ++k)
+            if (structure.clique_block[k] == node.parent_block) place_[k] = node.child_rows;
         node.child_end = static_cast<int>(child_block_.size());
         node.parent_rows = node.parent_block < 0 ? 0 : structure.block_rows(node.parent_block);
         node.factor_start = factor_size;
@@ -71,24 +75,14 @@ void TreeElimination::gather(const CliqueSystem& system, const Node& node) {
     const int begin = system.clique_start[node.clique], end = system.clique_start[node.clique + 1];
     const int clique_rows = system.clique_rows(node.clique);
     const double* matrix = system.clique_matrix(node.clique);
-    // where each block of the clique goes in the front; -1: left out
-    const auto place_of = [&](int k) {
-        const int block = system.clique_block[k];
-        if (left_out_[block]) return -1;
-        if (block == node.parent_block) return node.child_rows;
-        int place = 0;
-        for (int c = node.first_child; child_block_[c] != block; ++c)
-            place += block_start_[child_block_[c] + 1] - block_start_[child_block_[c]];
-        return place;
-    };
     int column = 0;
     for (int kj = begin; kj < end; ++kj) {
         const int cols = system.block_rows(system.clique_block[kj]);
-        const int to_column = place_of(kj);
+        const int to_column = place_[kj];
         int row = 0;
         for (int ki = begin; ki < end; ++ki) {
             const int rows = system.block_rows(system.clique_block[ki]);
-            const int to_row = place_of(ki);
+            const int to_row = place_[ki];
             if (to_row >= 0 && to_column >= 0)
                 for (int j = 0; j < cols; ++j)
                     for (int i = 0; i < rows; ++i)

@@ -30,6 +30,7 @@ class TreeElimination : public CliqueSolver {
 
     std::vector<Node> nodes_;  // leaf to root
     std::vector<int> child_block_;
+    std::vector<int> place_;  // per block of each clique: its first row in the front; -1: left out
     std::vector<int> block_start_;
     std::vector<char> left_out_;
     std::vector<std::size_t> passed_start_;  // per block: where the matrix passed up to it lies

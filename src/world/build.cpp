@@ -246,7 +246,8 @@ World build_world(const Scene& scene) {
         world.material_pairs[pair_key(pair.materials[0], pair.materials[1])] = pair;
     if (!scene.contact.jointed_bodies_collide)
         for (const Joint& joint : world.joints)
-            if (joint.bodies[0] >= 0 && joint.bodies[1] >= 0)
+            if (joint.bodies[0] >= 0 && joint.bodies[1] >= 0 &&
+                world.may_collide(joint.bodies[0], joint.bodies[1]))  // their group may say so already
                 world.ignored_pairs.insert(pair_key(joint.bodies[0], joint.bodies[1]));
     build_elastic_bodies(world, scene);
     return world;

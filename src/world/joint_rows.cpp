@@ -122,66 +122,144 @@ struct Writer {
     }
 };
 
-JointCoordinate slide_coordinate(const Sides& s, int k) {
-    JointCoordinate out;
-    out.value = s.fa.col(k).dot(s.gap);
-    out.gradient[0] = outer(s.gap, s.local_a(k), 0) - outer(s.fa.col(k), s.joint.point[0], 1);
-    out.gradient[1] = outer(s.fa.col(k), s.joint.point[1], 1);
-    return out;
+using Gradient = std::array<Mat34, 2>;  // by side; a null pointer to one: the value alone is wanted
+
+double slide_coordinate(const Sides& s, int k, Gradient* gradient) {
+    if (gradient) {
+        (*gradient)[0] = outer(s.gap, s.local_a(k), 0) - outer(s.fa.col(k), s.joint.point[0], 1);
+        (*gradient)[1] = outer(s.fa.col(k), s.joint.point[1], 1);
+    }
+    return s.fa.col(k).dot(s.gap);
 }
 
-// atan2(sine, cosine) of two functions with gradients.
-JointCoordinate angle_of(double sine, double cosine, const std::array<Mat34, 2>& dsine,
-                         const std::array<Mat34, 2>& dcosine) {
-    JointCoordinate out;
-    const double scale = 1.0 / std::max(sine * sine + cosine * cosine, 1e-300);
-    out.value = std::atan2(sine, cosine);
-    for (int side = 0; side < 2; ++side)
-        out.gradient[side] = scale * (cosine * dsine[side] - sine * dcosine[side]);
-    return out;
+// atan2(sine, cosine) of two functions whose gradients are called for.
+template <class Sine, class Cosine>
+double angle_of(double sine, double cosine, Gradient* gradient, const Sine& dsine, const Cosine& dcosine) {
+    if (gradient) {
+        const double scale = 1.0 / std::max(sine * sine + cosine * cosine, 1e-300);
+        const Gradient ds = dsine(), dc = dcosine();
+        for (int side = 0; side < 2; ++side)
+            (*gradient)[side] = scale * (cosine * ds[side] - sine * dc[side]);
+    }
+    return std::atan2(sine, cosine);
 }
 
 // Turn of b against a about d: with Q_kl = A_a f_k . A_b f_l, atan2(Q_21 - Q_12, Q_11 + Q_22). For a relative
 // rotation with a swing as well, this is the twist of its swing-twist decomposition.
-JointCoordinate twist_angle(const Sides& s) {
+double twist_angle(const Sides& s, Gradient* gradient) {
     const auto Q = [&](int k, int l) { return s.fa.col(k).dot(s.fb.col(l)); };
     const auto dQa = [&](int k, int l) { return outer(s.fb.col(l), s.local_a(k), 0); };
     const auto dQb = [&](int k, int l) { return outer(s.fa.col(k), s.local_b(l), 0); };
-    return angle_of(Q(2, 1) - Q(1, 2), Q(1, 1) + Q(2, 2), {dQa(2, 1) - dQa(1, 2), dQb(2, 1) - dQb(1, 2)},
-                    {dQa(1, 1) + dQa(2, 2), dQb(1, 1) + dQb(2, 2)});
+    return angle_of(
+        Q(2, 1) - Q(1, 2), Q(1, 1) + Q(2, 2), gradient,
+        [&] {
+            return Gradient{dQa(2, 1) - dQa(1, 2), dQb(2, 1) - dQb(1, 2)};
+        },
+        [&] {
+            return Gradient{dQa(1, 1) + dQa(2, 2), dQb(1, 1) + dQb(2, 2)};
+        });
 }
 
 // Universal: the second axis (n1 of b) seen from a turns about the first; the first axis (d of a) seen from b
 // turns the other way about the second.
-JointCoordinate universal_angle(const Sides& s, int which) {
+double universal_angle(const Sides& s, int which, Gradient* gradient) {
     if (which == 0) {
         const Vec3 v = s.fb.col(1);
-        return angle_of(s.fa.col(2).dot(v), s.fa.col(1).dot(v),
-                        {outer(v, s.local_a(2), 0), outer(s.fa.col(2), s.local_b(1), 0)},
-                        {outer(v, s.local_a(1), 0), outer(s.fa.col(1), s.local_b(1), 0)});
+        return angle_of(
+            s.fa.col(2).dot(v), s.fa.col(1).dot(v), gradient,
+            [&] {
+                return Gradient{outer(v, s.local_a(2), 0), outer(s.fa.col(2), s.local_b(1), 0)};
+            },
+            [&] {
+                return Gradient{outer(v, s.local_a(1), 0), outer(s.fa.col(1), s.local_b(1), 0)};
+            });
     }
     const Vec3 u = s.fa.col(0);
-    return angle_of(s.fb.col(2).dot(u), s.fb.col(0).dot(u),
-                    {outer(s.fb.col(2), s.local_a(0), 0), outer(u, s.local_b(2), 0)},
-                    {outer(s.fb.col(0), s.local_a(0), 0), outer(u, s.local_b(0), 0)});
+    return angle_of(
+        s.fb.col(2).dot(u), s.fb.col(0).dot(u), gradient,
+        [&] {
+            return Gradient{outer(s.fb.col(2), s.local_a(0), 0), outer(u, s.local_b(2), 0)};
+        },
+        [&] {
+            return Gradient{outer(s.fb.col(0), s.local_a(0), 0), outer(u, s.local_b(0), 0)};
+        });
 }
 
-JointCoordinate bend_angle(const Sides& s) {
+double bend_angle(const Sides& s, Gradient* gradient) {
     const Vec3 u = s.fa.col(0), v = s.fb.col(0);
     const Vec3 cross = u.cross(v);
     const double sine = cross.norm();
     const Vec3 n = sine > 1e-12 ? Vec3(cross / sine) : Vec3(s.fa.col(1));
-    return angle_of(sine, u.dot(v), {outer(v.cross(n), s.local_a(0), 0), outer(n.cross(u), s.local_b(0), 0)},
-                    {outer(v, s.local_a(0), 0), outer(u, s.local_b(0), 0)});
+    return angle_of(
+        sine, u.dot(v), gradient,
+        [&] {
+            return Gradient{outer(v.cross(n), s.local_a(0), 0), outer(n.cross(u), s.local_b(0), 0)};
+        },
+        [&] {
+            return Gradient{outer(v, s.local_a(0), 0), outer(u, s.local_b(0), 0)};
+        });
 }
 
-JointCoordinate length_coordinate(const Sides& s) {
-    JointCoordinate out;
-    out.value = s.gap.norm();
-    const Vec3 n = out.value > 1e-12 ? Vec3(s.gap / out.value) : Vec3(s.fa.col(0));
-    out.gradient[0] = outer(-n, s.joint.point[0], 1);
-    out.gradient[1] = outer(n, s.joint.point[1], 1);
-    return out;
+double length_coordinate(const Sides& s, Gradient* gradient) {
+    const double length = s.gap.norm();
+    if (gradient) {
+        const Vec3 n = length > 1e-12 ? Vec3(s.gap / length) : Vec3(s.fa.col(0));
+        (*gradient)[0] = outer(-n, s.joint.point[0], 1);
+        (*gradient)[1] = outer(n, s.joint.point[1], 1);
+    }
+    return length;
+}
+
+double coordinate_of(const Sides& s, int coordinate, Gradient* gradient) {
+    switch (s.joint.spec.type) {
+        case JointType::ball:
+            return coordinate == 0 ? bend_angle(s, gradient) : twist_angle(s, gradient);
+        case JointType::universal:
+            return universal_angle(s, coordinate, gradient);
+        case JointType::prismatic:
+            return slide_coordinate(s, 0, gradient);
+        case JointType::cylindrical:
+            return coordinate == 0 ? twist_angle(s, gradient) : slide_coordinate(s, 0, gradient);
+        case JointType::planar:
+            return coordinate < 2 ? slide_coordinate(s, 1 + coordinate, gradient) : twist_angle(s, gradient);
+        case JointType::distance:
+            return length_coordinate(s, gradient);
+        default:
+            return twist_angle(s, gradient);
+    }
+}
+
+// angle / sin(angle) as a function of the cosine c, and its derivative; series where both vanish.
+struct BendScale {
+    double scale, slope;
+
+    explicit BendScale(double c) {
+        if (1.0 - c < 1e-4) {
+            const double e = 1.0 - c;
+            scale = 1.0 + e / 3.0 + 2.0 * e * e / 15.0;
+            slope = -(1.0 / 3.0 + 4.0 * e / 15.0);
+        } else {
+            const double sine2 = std::max(1.0 - c * c, 1e-12);
+            scale = std::acos(c) / std::sqrt(sine2);
+            slope = (c * scale - 1.0) / sine2;
+        }
+    }
+};
+
+double cosine_between(const Vec3& u, const Vec3& v) {
+    return std::clamp(u.dot(v) / std::sqrt(u.squaredNorm() * v.squaredNorm()), -1.0, 1.0);
+}
+
+double bend_of(const Sides& s, int i, Gradient* gradient) {
+    const Vec3 u = s.fa.col(0), v = s.fb.col(0), p = s.fa.col(i + 1);
+    const BendScale bend(cosine_between(u, v));
+    const double sine = p.dot(v);
+    if (gradient) {
+        (*gradient)[0] =
+            outer(bend.scale * v, s.local_a(i + 1), 0) + outer(bend.slope * sine * v, s.local_a(0), 0);
+        (*gradient)[1] = outer(bend.scale * p + bend.slope * sine * u, s.local_b(0), 0);
+    }
+    return bend.scale * sine;
 }
 
 }  // namespace
@@ -215,6 +293,11 @@ bool joint_rows_are_linear(const JointSpec& spec) {
 }
 
 void joint_row_values(const Joint& joint, const Mat34& qa, const Mat34& qb, double* value) {
+    if (joint.spec.type == JointType::ball) {  // by far the most common: no frames
+        const Vec3 gap = transform(qa, joint.point[0]) - transform(qb, joint.point[1]);
+        for (int i = 0; i < 3; ++i) value[i] = gap[i];
+        return;
+    }
     const Sides sides(joint, qa, qb);
     Writer{sides, value, nullptr}.all();
 }
@@ -264,49 +347,23 @@ bool coordinate_is_angle(JointType type, int coordinate) {
 }
 
 JointCoordinate joint_coordinate(const Joint& joint, int coordinate, const Mat34& qa, const Mat34& qb) {
-    const Sides s(joint, qa, qb);
-    switch (joint.spec.type) {
-        case JointType::ball:
-            return coordinate == 0 ? bend_angle(s) : twist_angle(s);
-        case JointType::universal:
-            return universal_angle(s, coordinate);
-        case JointType::prismatic:
-            return slide_coordinate(s, 0);
-        case JointType::cylindrical:
-            return coordinate == 0 ? twist_angle(s) : slide_coordinate(s, 0);
-        case JointType::planar:
-            return coordinate < 2 ? slide_coordinate(s, 1 + coordinate) : twist_angle(s);
-        case JointType::distance:
-            return length_coordinate(s);
-        default:
-            return twist_angle(s);
-    }
+    JointCoordinate out;
+    out.value = coordinate_of(Sides(joint, qa, qb), coordinate, &out.gradient);
+    return out;
 }
 
-std::array<JointCoordinate, 2> bend_components(const Joint& joint, const Mat34& qa, const Mat34& qb) {
-    const Sides s(joint, qa, qb);
-    const Vec3 u = s.fa.col(0), v = s.fb.col(0);
-    const double c = std::clamp(u.dot(v) / std::sqrt(u.squaredNorm() * v.squaredNorm()), -1.0, 1.0);
-    // scale = angle / sin(angle) as a function of the cosine c, and its derivative; series where both vanish.
-    double scale, slope;
-    if (1.0 - c < 1e-4) {
-        const double e = 1.0 - c;
-        scale = 1.0 + e / 3.0 + 2.0 * e * e / 15.0;
-        slope = -(1.0 / 3.0 + 4.0 * e / 15.0);
-    } else {
-        const double sine2 = std::max(1.0 - c * c, 1e-12);
-        scale = std::acos(c) / std::sqrt(sine2);
-        slope = (c * scale - 1.0) / sine2;
-    }
-    std::array<JointCoordinate, 2> out;
-    for (int i = 0; i < 2; ++i) {
-        const Vec3 p = s.fa.col(i + 1);
-        const double sine = p.dot(v);
-        out[i].value = scale * sine;
-        out[i].gradient[0] = outer(scale * v, s.local_a(i + 1), 0) + outer(slope * sine * v, s.local_a(0), 0);
-        out[i].gradient[1] = outer(scale * p + slope * sine * u, s.local_b(0), 0);
-    }
+double joint_coordinate_value(const Joint& joint, int coordinate, const Mat34& qa, const Mat34& qb) {
+    return coordinate_of(Sides(joint, qa, qb), coordinate, nullptr);
+}
+
+JointCoordinate bend_component(const Joint& joint, int component, const Mat34& qa, const Mat34& qb) {
+    JointCoordinate out;
+    out.value = bend_of(Sides(joint, qa, qb), component, &out.gradient);
     return out;
+}
+
+double bend_component_value(const Joint& joint, int component, const Mat34& qa, const Mat34& qb) {
+    return bend_of(Sides(joint, qa, qb), component, nullptr);
 }
 
 double unwrapped(double angle, double reference) {

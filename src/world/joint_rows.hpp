@@ -45,9 +45,11 @@ struct JointCoordinate {
     std::array<Mat34, 2> gradient;  // by side
 };
 JointCoordinate joint_coordinate(const Joint& joint, int coordinate, const Mat34& qa, const Mat34& qb);
+double joint_coordinate_value(const Joint& joint, int coordinate, const Mat34& qa, const Mat34& qb);
 
 // Bending of a ball joint as two components whose length is the angle between the axes: smooth where it is zero.
-std::array<JointCoordinate, 2> bend_components(const Joint& joint, const Mat34& qa, const Mat34& qb);
+JointCoordinate bend_component(const Joint& joint, int component, const Mat34& qa, const Mat34& qb);
+double bend_component_value(const Joint& joint, int component, const Mat34& qa, const Mat34& qb);
 
 // The angle that differs from `angle` by whole turns and is nearest to `reference`.
 double unwrapped(double angle, double reference);

@@ -104,13 +104,13 @@ void BallChain::solve(BodyField& field) {
             Elimination& e = elimination_[before];
             D += v.left_left;
             rhs -= point_at(field.x[body], *left) + v.left_free;
-            e.inverse = spd_inverse(D);
-            e.y = rhs;
+            const Mat3 inverse = spd_inverse(D);
+            e.y = product(inverse, rhs);
             if (right) {
-                e.upper = -v.left_right;
-                const Mat3 G = product(e.inverse, e.upper);
-                D = v.right_right - product_left_transposed(e.upper, G);
-                rhs = point_at(field.x[body], *right) + v.right_free - G.transpose() * e.y;
+                const Mat3 upper = -v.left_right;
+                e.upper = product(inverse, upper);
+                D = v.right_right - product_left_transposed(upper, e.upper);
+                rhs = point_at(field.x[body], *right) + v.right_free - upper.transpose() * e.y;
             }
         } else {
             D = v.right_right;
@@ -121,15 +121,13 @@ void BallChain::solve(BodyField& field) {
     if (last_behind == count - 1 && count > 0) {  // the far end is held by something fixed
         Elimination& e = elimination_[count - 1];
         rhs -= anchor(field, joints_[count - 1].right, joints_[count - 1].right_point);
-        e.inverse = spd_inverse(D);
-        e.y = rhs;
+        e.y = product(spd_inverse(D), rhs);
     }
     // backward
     for (int k = count - 1; k >= 0; --k) {
         const Elimination& e = elimination_[k];
-        Vec3 y = e.y;
-        if (k + 1 < count) y -= product(e.upper, multiplier_[k + 1]);
-        multiplier_[k] = product(e.inverse, y);
+        multiplier_[k] = e.y;
+        if (k + 1 < count) multiplier_[k] -= product(e.upper, multiplier_[k + 1]);
     }
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         const int body = bodies[i], before = static_cast<int>(i) + shift, behind = before + 1;

@@ -31,10 +31,9 @@ class BallChain : public Component {
         Vec3 left_point, right_point;  // anchors in their frames (world frame for the world)
         bool left_first = true;        // the scene's first body is the left one
     };
-    struct Elimination {
-        Mat3 inverse;  // D'^-1
-        Mat3 upper;    // B to the next joint
-        Vec3 y;        // right-hand side
+    struct Elimination {  // with D' what is left of the joint's matrix
+        Mat3 upper;       // D'^-1 B, B to the next joint
+        Vec3 y;           // D'^-1 times what is left of the right-hand side
     };
     void prepare_sweep(const BodyField& field);
     std::vector<Link> joints_;
@@ -47,5 +46,15 @@ class BallChain : public Component {
 };
 
 SweepKind sweep_kind(const KindMatrix& kind);
+
+// What a step of such a chain in the general way (contacts, forces) reads and writes per link, in bytes, when nothing stays
+// in the cache; lines fetched for writing count. Coordinates are 96 bytes, rotations and stresses 72, a joint's place in
+// the chain 72, its elimination 96. Once per step: targets, contacts, the last state's potential and the predicted pose,
+// commit, joint forces. Per solve: the pose kept, elimination, increments, the step from the last state, its judgement.
+constexpr double chain_bytes_per_link(double solves) {
+    const double once = 768 + 300 + (200 + 168 + 288 + 504) + 864 + 352;
+    const double per_solve = 288 + 600 + 144 + 624 + 696 + 384 + 496 + 168;
+    return once + solves * per_solve;
+}
 
 }  // namespace tenon::articulated

@@ -86,6 +86,14 @@ void straighten(BodyField& field, const std::vector<int>& bodies, const std::vec
     });
 }
 
+void forget_excess(BodyField& field, const std::vector<int>& bodies, const std::vector<Mat3>& frames) {
+    parallel_for(bodies.size(), 4096, [&](std::size_t i) {
+        const int body = bodies[i];
+        field.stress[body] =
+            volume_stress(field.matrix(body), symmetric_part(frames[i], linear_part(field.x[body])));
+    });
+}
+
 double known_energy(const BodyField& field, const std::vector<int>& bodies) {
     return parallel_sum(bodies.size(), 4096, 0.0, [&](std::size_t i) {
         const int body = bodies[i];
@@ -98,8 +106,10 @@ void predict(BodyField& field, const std::vector<int>& bodies) {
         const int body = bodies[i];
         const Mat3 A = linear_part(field.target[body]);
         const Mat3 R = field.polar_free ? normalised_columns(A) : safe_polar(A).rotation;
-        const Mat3 turn = product_right_transposed(R, field.rotation[body]);
-        set_linear_part(field.x[body], product(turn, linear_part(field.x[body])));
+        const Mat3 stretch = field.polar_free
+                                 ? product_left_transposed(field.rotation[body], linear_part(field.x[body]))
+                                 : stretch_of_stress(field.matrix(body), field.stress[body]);
+        set_linear_part(field.x[body], product(R, stretch));
         field.x[body].col(3) = field.target[body].col(3);
         field.rotation[body] = R;
     });

@@ -78,10 +78,14 @@ FieldReport refresh(BodyField& field, const std::vector<int>& bodies,
 // frame from which it was moved. Joints open by as much; the next solve closes them.
 void straighten(BodyField& field, const std::vector<int>& bodies, const std::vector<Mat3>& frames);
 
+// Takes the excess out of the stress alone, so that the next step does not start from it: the geometric stiffness that goes
+// with it would resist the turning of stiff, light bodies.
+void forget_excess(BodyField& field, const std::vector<int>& bodies, const std::vector<Mat3>& frames);
+
 // Potential of the iterate while rotation and stress are still those of the iterate.
 double known_energy(const BodyField& field, const std::vector<int>& bodies);
 
-// Turns each body, strain and all, to where inertia would take it: a solve from there only has to find what forces
+// Turns each body, with the strain of its stress, to where inertia would take it: a solve from there only has to find what forces
 // change. From the last pose it would also have to find the whole turn, which the geometric stiffness resists.
 void predict(BodyField& field, const std::vector<int>& bodies);
 

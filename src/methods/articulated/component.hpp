@@ -29,6 +29,9 @@ class Component {
 
     virtual void begin_step(const BodyField&, const StepStart&) {}
 
+    // The iterate has changed: what was worked out from it no longer holds.
+    virtual void iterate_moved() {}
+
     // Linearises at the iterate and solves the KKT system: writes field.dq of its bodies and keeps the multipliers.
     virtual void solve(BodyField& field) = 0;
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double recovery = 0.8;  // share of an overlap that may remain after a step: no pop
 constexpr double huge = 1e9;
+constexpr double small_share = 0.03;  // of what presses on a body: too little to solve again for
 
 Box3 box_of(const geometry::collide::Collider& collider, const Mat34& x, double margin) {
     Box3 box;
@@ -33,6 +34,11 @@ double reach(const World& world, const BodyField& field, int body, double radius
     const Mat34& v = world.bodies.rate[body];
     return h * (v.col(3).norm() + radius * v.leftCols<3>().norm() * 0.71) +
            0.5 * h * h * world.gravity.norm();
+}
+
+// How hard an active contact presses at the iterate.
+double press(const ContactPoint& contact, const BodyField& field) {
+    return contact.stiffness * (contact.aim - contact.normal.dot(ContactSet::separation(contact, field)));
 }
 
 }  // namespace
@@ -71,7 +77,9 @@ ContactSet::ContactSet(const World& world, const ContactOptions& options) : opti
         if (auto& probes = probes_[world.bodies.shape[i]]; probes.empty())
             probes = make_probes(world.shape_of(i));
     first_of_body_.assign(world.bodies.size(), -1);
+    if (!links_collide_) return;
     boxes_.resize(world.bodies.size());
+    load_.resize(world.bodies.size());
     moves_.assign(world.bodies.size(), 0);
     for (int i : moving_) moves_[i] = 1;
 }
@@ -81,13 +89,19 @@ void ContactSet::collider_pairs(const World& world, const BodyField& field, doub
     const auto collider = [&](int i) -> const auto& {
         return colliders_[world.bodies.shape[i]];
     };
-    if (!links_collide_) {  // few colliders against many links: boxes, one by one
-        for (int f : fixed_) boxes_[f] = box_of(collider(f), field.x[f], 0.0);
-        for (int i : moving_) {
-            const Box3 box =
-                box_of(collider(i), field.x[i], 1.2 * reach(world, field, i, collider(i).radius, h));
-            for (int f : fixed_)
-                if (box.overlaps(boxes_[f])) pairs_.push_back({f, i});
+    if (!links_collide_) {  // colliders against links
+        double most = 0.0;
+        for (int i : moving_) most = std::max(most, 1.2 * reach(world, field, i, collider(i).radius, h));
+        fixed_boxes_.clear();
+        for (int f : fixed_) fixed_boxes_.push_back(box_of(collider(f), field.x[f], 0.0));
+        near_.begin(fixed_boxes_, moving_.size(), most);
+        for (std::size_t k = 0; k < moving_.size(); ++k) {
+            if (near_.sleeps(k)) continue;
+            const int i = moving_[k];
+            const double radius = collider(i).radius;
+            near_.find(k, box_of(collider(i), field.x[i], 1.2 * reach(world, field, i, radius, h)), radius,
+                       hits_);
+            for (int hit : hits_) pairs_.push_back({fixed_[hit], i});
         }
         return;
     }
@@ -99,6 +113,18 @@ void ContactSet::collider_pairs(const World& world, const BodyField& field, doub
     for (int i : moving_)
         boxes_[i] = box_of(collider(i), field.x[i], 1.2 * reach(world, field, i, collider(i).radius, h));
     broad_.find_pairs(boxes_, pairs_, moves_);
+}
+
+void ContactSet::moved(const World& world, const std::vector<Mat34>& from, const std::vector<Mat34>& to) {
+    if (!enabled_ || links_collide_) return;
+    double most = 0.0;
+    for (int i : moving_) {
+        const Mat34 way = to[i] - from[i];
+        const Box3& box = colliders_[world.bodies.shape[i]].box;
+        const double corner = box.lo.cwiseAbs().cwiseMax(box.hi.cwiseAbs()).norm();
+        most = std::max(most, way.col(3).norm() + corner * way.leftCols<3>().norm());
+    }
+    near_.travel(most);
 }
 
 void ContactSet::find(const World& world, const BodyField& field, double h, std::vector<int>& impacts) {
@@ -244,13 +270,13 @@ void ContactSet::make_dense(BodyField& field, const std::vector<int>& bodies) co
     }
 }
 
-bool ContactSet::update_point(ContactPoint& contact, const BodyField& field, double) const {
+bool ContactSet::update_point(ContactPoint& contact, const BodyField& field, double load) const {
     const Vec3 s = separation(contact, field);
     const double gap = contact.normal.dot(s);
     const double push = contact.stiffness * (contact.aim - gap);
     const bool was = contact.active;
-    // a contact that only just lets go, or only just touches, is not worth another solve
-    const double noise = contact.weight;
+    // a contact that only just lets go, or only just touches, is not worth another solve: the next step will see to it
+    const double noise = std::max(contact.weight, small_share * load);
     if (contact.active ? push < -noise : push > noise) contact.active = !contact.active;
     contact.force = contact.active ? std::max(0.0, push) : 0.0;
     const Vec3 moved = s - contact.start;
@@ -258,14 +284,33 @@ bool ContactSet::update_point(ContactPoint& contact, const BodyField& field, dou
     const double before = contact.slide_stiffness;
     contact.slide_stiffness = contact.friction * contact.force / std::max(slide, slide_);
     const double limit = contact.friction * contact.force;
-    const bool settling = std::abs(contact.slide_stiffness - before) * slide > 0.02 * limit && limit > 0.0;
+    const bool settling = std::abs(contact.slide_stiffness - before) * slide >
+                              std::max(0.02 * limit, small_share * contact.friction * load) &&
+                          limit > 0.0;
     return contact.active != was || settling;
 }
 
-bool ContactSet::update(const BodyField& field, int body, double h) {
+bool ContactSet::update(const BodyField& field, int body) {
+    double load = 0.0;
+    for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k])
+        if (points_[k].active) load += std::max(0.0, press(points_[k], field));
     bool changed = false;
     for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k])
-        changed |= update_point(points_[k], field, h);
+        changed |= update_point(points_[k], field, load);
+    return changed;
+}
+
+bool ContactSet::update(const BodyField& field, const std::vector<int>& contacts) {
+    for (int k : contacts) load_[points_[k].a] = load_[points_[k].b] = 0.0;
+    for (int k : contacts) {
+        if (!points_[k].active) continue;
+        const double push = std::max(0.0, press(points_[k], field));
+        load_[points_[k].a] += push;
+        load_[points_[k].b] += push;
+    }
+    bool changed = false;
+    for (int k : contacts)
+        changed |= update_point(points_[k], field, std::min(load_[points_[k].a], load_[points_[k].b]));
     return changed;
 }
 

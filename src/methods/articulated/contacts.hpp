@@ -13,6 +13,7 @@
 #include "geometry/broad_phase.hpp"
 #include "geometry/collide/collider.hpp"
 #include "methods/articulated/body_field.hpp"
+#include "methods/articulated/near_colliders.hpp"
 #include "methods/articulated/probes.hpp"
 
 namespace tenon::articulated {
@@ -28,7 +29,7 @@ struct ContactPoint {
     Vec3 xa, xb;         // material points, body frames
     Vec3 normal;         // from a to b
     double stiffness = 0.0, friction = 0.0;
-    double weight = 0.0;    // forces smaller than this share of the body's weight do not change sides
+    double weight = 0.0;    // forces smaller than this do not change sides
     double aim = 0.0;       // gap that an active contact returns to
     std::uint64_t key = 0;  // of the pair and its features: the same from step to step
     Vec3 start;             // x_b - x_a at the step's start (a at its end pose when it does not move freely)
@@ -49,6 +50,10 @@ class ContactSet {
     // `impacts` receives moving bodies that are hit at speed.
     void find(const World& world, const BodyField& field, double h, std::vector<int>& impacts);
 
+    // Bodies go from one state to the next. `wake`: they have been put elsewhere by something else.
+    void moved(const World& world, const std::vector<Mat34>& from, const std::vector<Mat34>& to);
+    void wake() { near_.wake(); }
+
     std::vector<ContactPoint>& points() { return points_; }
     const std::vector<ContactPoint>& points() const { return points_; }
 
@@ -59,10 +64,10 @@ class ContactSet {
     double energy(const BodyField& field, int body) const;
     bool touches(int body) const { return !first_of_body_.empty() && first_of_body_[body] >= 0; }
 
-    // Normal forces, sides and friction from the iterate, for one body's contacts with colliders. True when a
-    // side changed or friction is still settling.
-    bool update(const BodyField& field, int body, double h);
-    bool update_point(ContactPoint& contact, const BodyField& field, double h) const;
+    // Normal forces, sides and friction from the iterate, for one body's contacts with colliders, or for the given
+    // contacts between moving bodies. True when a side changed or friction is still settling.
+    bool update(const BodyField& field, int body);
+    bool update(const BodyField& field, const std::vector<int>& contacts);
 
     static Vec3 separation(const ContactPoint& contact, const BodyField& field);
     double point_energy(const ContactPoint& contact, const BodyField& field) const;
@@ -76,6 +81,7 @@ class ContactSet {
     void load(std::istream& in);
 
   private:
+    bool update_point(ContactPoint& contact, const BodyField& field, double load) const;
     void collider_pairs(const World& world, const BodyField& field, double h);
     void add_pair(const World& world, const BodyField& field, int a, int b, double h,
                   std::vector<int>& impacts);
@@ -90,9 +96,13 @@ class ContactSet {
     std::vector<Box3> boxes_;
     std::vector<char> moves_;
     std::vector<geometry::ItemPair> pairs_;
-    geometry::BroadPhase broad_;
+    geometry::BroadPhase broad_;  // where links may touch each other
+    NearColliders near_;          // where they may not
+    std::vector<Box3> fixed_boxes_;
+    std::vector<int> hits_;
     geometry::collide::ContactList found_;
     std::vector<ContactPoint> points_;
+    std::vector<double> load_;  // per body, where links touch each other: what presses on it
     std::vector<int> next_of_body_, first_of_body_;  // contacts with colliders, listed per moving body
     std::unordered_map<std::uint64_t, double> last_force_;
     double slide_ = 0.0;  // eps_v h of this step

@@ -54,6 +54,15 @@ inline Mat3 volume_stress(const KindMatrix& kind, const Mat3& stretch) {
     return stress;
 }
 
+// The stretch that has this stress.
+inline Mat3 stretch_of_stress(const KindMatrix& kind, const Mat3& stress) {
+    const double pressure =
+        kind.volume_lambda * stress.trace() / (2.0 * kind.volume_mu + 3.0 * kind.volume_lambda);
+    Mat3 stretch = stress / (2.0 * kind.volume_mu);
+    stretch.diagonal().array() += 1.0 - pressure / (2.0 * kind.volume_mu);
+    return stretch;
+}
+
 inline double elastic_energy(const KindMatrix& kind, const Mat3& stretch) {
     const Mat3 strain = stretch - Mat3::Identity();
     const double trace = strain.trace();

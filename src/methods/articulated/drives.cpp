@@ -34,21 +34,18 @@ const SpringSpec* spring_of(const DriveRow& drive, const Joint& joint) {
     return nullptr;
 }
 
-struct CoordinateState {
-    double value, rate;
-};
+// The coordinate in a given state, turns counted from `reference`.
+double coordinate_at(const DriveRow& drive, const Joint& joint, const Mat34& qa, const Mat34& qb,
+                     double reference) {
+    if (drive.kind == Kind::bend) return bend_component_value(joint, drive.component, qa, qb);
+    const double value = joint_coordinate_value(joint, drive.coordinate, qa, qb);
+    return coordinate_is_angle(joint.spec.type, drive.coordinate) ? unwrapped(value, reference) : value;
+}
 
-// The coordinate and its rate in a given state, turns counted from `reference`.
-CoordinateState coordinate_state(const DriveRow& drive, const Joint& joint, const Mat34& qa, const Mat34& qb,
-                                 const Mat34& va, const Mat34& vb, double reference) {
-    JointCoordinate c;
-    if (drive.kind == Kind::bend) {
-        c = bend_components(joint, qa, qb)[drive.component];
-    } else {
-        c = joint_coordinate(joint, drive.coordinate, qa, qb);
-        if (coordinate_is_angle(joint.spec.type, drive.coordinate)) c.value = unwrapped(c.value, reference);
-    }
-    return {c.value, dot(c.gradient[0], va) + dot(c.gradient[1], vb)};
+double coordinate_rate(const DriveRow& drive, const Joint& joint, const Mat34& qa, const Mat34& qb,
+                       const Mat34& va, const Mat34& vb) {
+    const JointCoordinate c = joint_coordinate(joint, drive.coordinate, qa, qb);
+    return dot(c.gradient[0], va) + dot(c.gradient[1], vb);
 }
 
 }  // namespace
@@ -89,32 +86,36 @@ void begin_step(DriveRow& drive, const Joint& joint, const BodyField& field, con
         return body < 0 ? world : all[body];
     };
     const Bodies& bodies = start.world.bodies;
-    const double reference = joint.coordinate[std::min(drive.coordinate, 2)];
-    const CoordinateState now =
-        coordinate_state(drive, joint, map(bodies.q, a, world_map()), map(bodies.q, b, world_map()),
-                         map(bodies.rate, a, still), map(bodies.rate, b, still), reference);
-    drive.reference = now.value;
+    const Mat34 &qa = map(bodies.q, a, world_map()), &qb = map(bodies.q, b, world_map());
+    drive.reference = coordinate_at(drive, joint, qa, qb, joint.coordinate[std::min(drive.coordinate, 2)]);
 
-    // the coordinate's own implicit rule: rate = (theta - predicted) / eta
-    double predicted = now.value, predicted_rate = now.rate;
+    const auto k = static_cast<std::size_t>(drive.coordinate);
+    const DriveSpec* spec = k < joint.spec.drives.size() ? &joint.spec.drives[k] : nullptr;
+    const double armature = drive.kind == Kind::smooth && spec ? spec->armature : 0.0;
+
+    // the coordinate's own implicit rule: rate = (theta - predicted) / eta; only armature asks for rates
+    double predicted = drive.reference;
+    double predicted_rate = armature > 0 ? coordinate_rate(drive, joint, qa, qb, map(bodies.rate, a, still),
+                                                           map(bodies.rate, b, still))
+                                         : 0.0;
     const int any = a >= 0 && field.moving[a] ? a : b;
     const bool euler = field.euler[any] != 0;
     const double eta = field.eta(any);
     if (!euler && start.previous_q) {
-        const CoordinateState before = coordinate_state(
-            drive, joint, map(*start.previous_q, a, world_map()), map(*start.previous_q, b, world_map()),
-            map(*start.previous_rate, a, still), map(*start.previous_rate, b, still), now.value);
-        predicted = (4.0 * now.value - before.value) / 3.0;
-        predicted_rate = (4.0 * now.rate - before.rate) / 3.0;
+        const Mat34 &pa = map(*start.previous_q, a, world_map()),
+                    &pb = map(*start.previous_q, b, world_map());
+        predicted = (4.0 * drive.reference - coordinate_at(drive, joint, pa, pb, drive.reference)) / 3.0;
+        if (armature > 0)
+            predicted_rate = (4.0 * predicted_rate - coordinate_rate(drive, joint, pa, pb,
+                                                                     map(*start.previous_rate, a, still),
+                                                                     map(*start.previous_rate, b, still))) /
+                             3.0;
     }
 
-    const auto k = static_cast<std::size_t>(drive.coordinate);
-    const DriveSpec* spec = k < joint.spec.drives.size() ? &joint.spec.drives[k] : nullptr;
     switch (drive.kind) {
         case Kind::smooth:
         case Kind::bend: {
             const SpringSpec* spring = spring_of(drive, joint);
-            const double armature = drive.kind == Kind::smooth && spec ? spec->armature : 0.0;
             const double stiffness = spring ? spring->stiffness : 0.0;
             const double damping = spring ? spring->damping / eta : 0.0;
             const double inertia = armature / (eta * eta);
@@ -148,31 +149,33 @@ void begin_step(DriveRow& drive, const Joint& joint, const BodyField& field, con
     }
 }
 
-DriveValue evaluate(const DriveRow& drive, const Joint& joint, const Mat34& qa, const Mat34& qb) {
+DriveValue evaluate(const DriveRow& drive, const Joint& joint, const Mat34& qa, const Mat34& qb,
+                    std::array<Mat34, 2>* gradient) {
     DriveValue out;
-    JointCoordinate c;
-    if (drive.kind == Kind::bend) {
-        c = bend_components(joint, qa, qb)[drive.component];
+    if (gradient) {
+        const JointCoordinate c = drive.kind == Kind::bend
+                                      ? bend_component(joint, drive.component, qa, qb)
+                                      : joint_coordinate(joint, drive.coordinate, qa, qb);
+        *gradient = c.gradient;
+        out.coordinate = drive.kind != Kind::bend && coordinate_is_angle(joint.spec.type, drive.coordinate)
+                             ? unwrapped(c.value, drive.reference)
+                             : c.value;
     } else {
-        c = joint_coordinate(joint, drive.coordinate, qa, qb);
-        if (coordinate_is_angle(joint.spec.type, drive.coordinate))
-            c.value = unwrapped(c.value, drive.reference);
+        out.coordinate = coordinate_at(drive, joint, qa, qb, drive.reference);
     }
-    out.coordinate = c.value;
-    out.gradient = c.gradient;
     switch (drive.kind) {
         case Kind::smooth:
         case Kind::bend:
-            out.value = c.value - drive.target;
+            out.value = out.coordinate - drive.target;
             out.compliance = drive.stiffness > 0 ? 1.0 / drive.stiffness : 1e300;
             break;
         case Kind::limit:
-            out.value = c.value - (drive.state == State::at_low ? drive.low : drive.high);
+            out.value = out.coordinate - (drive.state == State::at_low ? drive.low : drive.high);
             break;
         case Kind::force:
             break;
         default:
-            out.value = c.value - drive.target;
+            out.value = out.coordinate - drive.target;
     }
     return out;
 }

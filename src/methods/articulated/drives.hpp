@@ -40,17 +40,23 @@ std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index);
 // Targets, stiffnesses and bounds for the step that begins.
 void begin_step(DriveRow& drive, const Joint& joint, const BodyField& field, const StepStart& start);
 
-// The row at the iterate: value, gradients and compliance.
+// The row at the iterate: value, compliance and, where wanted, gradients by side.
 struct DriveValue {
     double value = 0.0, compliance = 0.0, coordinate = 0.0;
-    std::array<Mat34, 2> gradient;
 };
-DriveValue evaluate(const DriveRow& drive, const Joint& joint, const Mat34& qa, const Mat34& qb);
+DriveValue evaluate(const DriveRow& drive, const Joint& joint, const Mat34& qa, const Mat34& qb,
+                    std::array<Mat34, 2>* gradient = nullptr);
 
 // Moves the row to the side that its multiplier and coordinate ask for; `multiplier` becomes the given one where
 // the row no longer binds.
 // True when the side changed.
 bool update_state(DriveRow& drive, double coordinate, double& multiplier);
+
+// Whether it may change sides.
+inline bool has_sides(const DriveRow& drive) {
+    return drive.kind == DriveRow::Kind::limit || drive.kind == DriveRow::Kind::servo ||
+           drive.kind == DriveRow::Kind::friction;
+}
 
 inline bool binds(const DriveRow& drive) {
     switch (drive.kind) {

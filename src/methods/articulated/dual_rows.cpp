@@ -81,51 +81,73 @@ void DualRows::finish(const SolverChoice& choice) {
     }
     moved_.resize(gradient_.size());
     free_.resize(body_.size());
+    frame_.resize(body_.size());
     rhs_.resize(value.size());
     solver_ = make_clique_solver(system_, choice);
 }
 
-// H^-1 C^T and C H^-1 C^T, body by body. Inactive rows become unit rows of the system.
+// H^-1 C^T and C H^-1 C^T, body by body, in the body's turned frame. Inactive rows become unit rows of the system.
 void DualRows::assemble(const BodyField& field) {
     parallel_for(body_.size(), kGrain, [&](std::size_t c) {
+        thread_local std::vector<Mat34> turned;  // R^T C of active rows; zero for others
+        thread_local std::vector<const Mat34*> moved;
         const int body = body_[c];
+        const bool dense = field.dense[body] >= 0;
         const BodyInverse inverse = field.inverse(body);
-        const int begin = incidence_start_[c], end = incidence_start_[c + 1];
-        for (int i = begin; i < end; ++i) {
+        frame_[c] = dense ? Mat3(Mat3::Identity()) : field.rotation[body];
+        const int size = system_.clique_rows(static_cast<int>(c));
+        turned.resize(size);
+        moved.resize(size);
+        int row = 0;
+        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
             const Block& block = blocks_[incidence_[i].block];
             const std::size_t first =
                 block.gradient_start + static_cast<std::size_t>(incidence_[i].slot) * block.rows;
-            for (int r = 0; r < block.rows; ++r)
-                if (active[block.row_start + r])
-                    moved_[first + r] = field.apply_inverse(body, inverse, gradient_[first + r]);
-                else
-                    moved_[first + r].setZero();
+            for (int r = 0; r < block.rows; ++r, ++row) {
+                const Mat34& from = gradient_[first + r];
+                Mat34 &to = turned[row], &out = moved_[first + r];
+                moved[row] = &out;
+                if (!active[block.row_start + r]) {
+                    to.setZero();
+                    out.setZero();
+                } else if (dense) {
+                    to = from;
+                    out = field.apply_inverse(body, inverse, from);
+                } else {
+                    const Mat3 G = product_left_transposed(frame_[c], linear_part(from));
+                    set_linear_part(to, G);
+                    set_linear_part(out, apply_rotated(inverse, G));
+                    to.col(3) = from.col(3);
+                    out.col(3) = inverse.kind->translation_inverse * from.col(3);
+                }
+            }
         }
         double* matrix = system_.clique_matrix(static_cast<int>(c));
-        const int size = system_.clique_rows(static_cast<int>(c));
-        int column = 0;
-        for (int j = begin; j < end; ++j) {
-            const Block& right = blocks_[incidence_[j].block];
-            const std::size_t from =
-                right.gradient_start + static_cast<std::size_t>(incidence_[j].slot) * right.rows;
-            for (int rj = 0; rj < right.rows; ++rj, ++column) {
-                int row = 0;
-                for (int i = begin; i <= j; ++i) {
-                    const Block& left = blocks_[incidence_[i].block];
-                    const std::size_t to =
-                        left.gradient_start + static_cast<std::size_t>(incidence_[i].slot) * left.rows;
-                    for (int ri = 0; ri < left.rows; ++ri, ++row) {
-                        if (row > column) break;
-                        const bool binds = active[left.row_start + ri] && active[right.row_start + rj];
-                        const double entry = binds ? dot(gradient_[to + ri], moved_[from + rj]) : 0.0;
-                        matrix[row + static_cast<std::size_t>(column) * size] = entry;
-                        matrix[column + static_cast<std::size_t>(row) * size] = entry;
-                    }
-                }
+        for (int j = 0; j < size; ++j) {
+            const double* b = moved[j]->data();
+            for (int i = 0; i <= j; ++i) {
+                const double* a = turned[i].data();
+                double even = 0.0, odd = 0.0;
+                for (int k = 0; k < 12; k += 2) even += a[k] * b[k], odd += a[k + 1] * b[k + 1];
+                matrix[i + static_cast<std::size_t>(j) * size] = even + odd;
+                matrix[j + static_cast<std::size_t>(i) * size] = even + odd;
             }
         }
     });
     for (std::size_t r = 0; r < value.size(); ++r) system_.diagonal[r] = active[r] ? compliance[r] : 1.0;
+}
+
+Mat34 DualRows::pushed(std::size_t c, const std::vector<double>& lambda) const {
+    Mat34 sum = Mat34::Zero();
+    for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
+        const Block& block = blocks_[incidence_[i].block];
+        const std::size_t first =
+            block.gradient_start + static_cast<std::size_t>(incidence_[i].slot) * block.rows;
+        for (int r = 0; r < block.rows; ++r)
+            if (active[block.row_start + r]) sum += lambda[block.row_start + r] * moved_[first + r];
+    }
+    set_linear_part(sum, product(frame_[c], linear_part(sum)));
+    return sum;
 }
 
 void DualRows::solve(BodyField& field) {
@@ -158,17 +180,8 @@ void DualRows::solve(BodyField& field) {
     for (std::size_t r = 0; r < value.size(); ++r)
         if (active[r]) multiplier[r] = rhs_[r];
 
-    parallel_for(body_.size(), kGrain, [&](std::size_t c) {
-        Mat34 dq = free_[c];
-        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
-            const Block& block = blocks_[incidence_[i].block];
-            const std::size_t first =
-                block.gradient_start + static_cast<std::size_t>(incidence_[i].slot) * block.rows;
-            for (int r = 0; r < block.rows; ++r)
-                if (active[block.row_start + r]) dq -= multiplier[block.row_start + r] * moved_[first + r];
-        }
-        field.dq[body_[c]] = dq;
-    });
+    parallel_for(body_.size(), kGrain,
+                 [&](std::size_t c) { field.dq[body_[c]] = free_[c] - pushed(c, multiplier); });
 }
 
 void DualRows::correct(BodyField& field) {
@@ -177,17 +190,7 @@ void DualRows::correct(BodyField& field) {
     solver_->solve(rhs_.data());
     for (std::size_t r = 0; r < value.size(); ++r)
         if (active[r]) multiplier[r] += rhs_[r];
-    for (std::size_t c = 0; c < body_.size(); ++c) {
-        Mat34 dq = Mat34::Zero();
-        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
-            const Block& block = blocks_[incidence_[i].block];
-            const std::size_t first =
-                block.gradient_start + static_cast<std::size_t>(incidence_[i].slot) * block.rows;
-            for (int r = 0; r < block.rows; ++r)
-                if (active[block.row_start + r]) dq -= rhs_[block.row_start + r] * moved_[first + r];
-        }
-        field.dq[body_[c]] = dq;
-    }
+    parallel_for(body_.size(), kGrain, [&](std::size_t c) { field.dq[body_[c]] = -pushed(c, rhs_); });
 }
 
 }  // namespace tenon::articulated

@@ -71,10 +71,13 @@ class DualRows {
         int block, slot;
     };
     void assemble(const BodyField& field);
+    Mat34 pushed(std::size_t c, const std::vector<double>& lambda) const;  // H^-1 C^T lambda of active rows
 
     std::vector<Block> blocks_;
-    std::vector<Mat34> gradient_, moved_;  // C and H^-1 C^T, same layout
-    std::vector<int> body_;                // bodies touched, one per clique
+    std::vector<Mat34> gradient_;  // C
+    std::vector<Mat34> moved_;     // H^-1 C^T, same layout, in the frames in which it was worked out
+    std::vector<Mat3> frame_;      // per touched body
+    std::vector<int> body_;        // bodies touched, one per clique
     std::vector<int> incidence_start_;
     std::vector<Incidence> incidence_;
     std::vector<Mat34> free_;  // H^-1 f per touched body

@@ -81,6 +81,8 @@ void ArticulatedMethod::build(const World& world) {
     sort_joints(world);
     only_chains_ = !contacts_->enabled() && !options_.polar_free && options_.min_iterations <= 1;
     for (const auto& component : components_) only_chains_ = only_chains_ && component->can_sweep();
+    keeps_stress_ = contacts_->enabled();
+    for (const auto& component : components_) keeps_stress_ = keeps_stress_ || !component->linear();
     matrix_step_ = 0.0;
 }
 
@@ -115,7 +117,10 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
                       {"corrections", static_cast<double>(total_.corrections)},
                       {"polar_fallbacks", static_cast<double>(total_.fallbacks)},
                       {"strain", total_.strain}};
-    if (only_swept_) report.figures.emplace_back("bytes_per_link", sweep_bytes_per_link);
+    if (only_swept_)
+        report.figures.emplace_back("bytes_per_link", sweep_bytes_per_link);
+    else if (current_.size() == 1 && current_[0]->can_sweep())
+        report.figures.emplace_back("bytes_per_link", chain_bytes_per_link(total_.solves));
     std::map<std::string, int> solvers;
     for (const Component* component : current_) ++solvers[component->solver_name()];
     for (const auto& [name, count] : solvers)
@@ -127,7 +132,7 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
 // BDF2 needs a step behind it: the first one is made of small implicit Euler steps. So is a step in which bodies turn too
 // far for the solve to follow, such as the tip of a whip.
 void ArticulatedMethod::advance_in_pieces(World& world, double dt) {
-    const std::vector<Mat34> start_q = world.bodies.q, start_rate = world.bodies.rate;
+    std::vector<Mat34> start_q = world.bodies.q, start_rate = world.bodies.rate;
     const int pieces = std::max(1, options_.start_substeps);
     total_.strain = 0.0;
     total_.converged = true;
@@ -139,8 +144,8 @@ void ArticulatedMethod::advance_in_pieces(World& world, double dt) {
         world.bodies.rate = start_rate;
         throw;
     }
-    previous_q_ = start_q;
-    previous_rate_ = start_rate;
+    previous_q_ = std::move(start_q);
+    previous_rate_ = std::move(start_rate);
     has_history_ = true;
     history_step_ = dt;
 }
@@ -159,6 +164,8 @@ bool ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
     }
     if (!known_)  // rotation and strain of a state that did not come from a step of ours
         for (const auto& component : components_) refresh(field_, component->bodies);
+    if (loaded_stress_.size() == field_.stress.size()) field_.stress.swap(loaded_stress_);
+    loaded_stress_.clear();
     known_ = false;
     {
         auto guard = timer_.stage("contacts");
@@ -175,7 +182,7 @@ bool ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
         reports_.resize(current_.size());
         const auto run = [&](std::size_t c) {
             current_[c]->begin_step(field_, start);
-            NewtonLoop loop(options_, field_, *contacts_, *current_[c], touched_[c], world.bodies.q, h);
+            NewtonLoop loop(options_, field_, *contacts_, *current_[c], touched_[c], world.bodies.q);
             if (swept == Sweep::begun) loop.take_first(&new_rate_);
             reports_[c] = loop.run();
         };
@@ -263,10 +270,14 @@ void ArticulatedMethod::set_targets(const World& world, double h, double end_tim
         for (int k = 0; k < 3; ++k) field_.target[i].col(k) += force.col(k) / kind.inertia[k];
         field_.target[i].col(3) += force.col(3) * kind.translation_inverse;
     });
-    if (changed) known_ = false;
+    if (changed) {
+        known_ = false;
+        contacts_->wake();
+    }
 }
 
 void ArticulatedMethod::commit(World& world, double h, bool with_history) {
+    contacts_->moved(world, world.bodies.q, field_.x);
     parallel_for(field_.x.size(), kGrain, [&](std::size_t i) {
         if (!field_.moving[i]) return;
         const Mat34 q = world.bodies.q[i], v = world.bodies.rate[i];
@@ -296,6 +307,7 @@ void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, history_step_);
     write_values(out, euler_left_);
     contacts_->save(out);
+    if (keeps_stress_) write_values(out, known_ ? field_.stress : std::vector<Mat3>());
     if (!has_history_) return;
     write_values(out, previous_q_);
     write_values(out, previous_rate_);
@@ -306,6 +318,7 @@ void ArticulatedMethod::load(std::istream& in) {
     read_value(in, history_step_);
     read_values(in, euler_left_);
     contacts_->load(in);
+    if (keeps_stress_) read_values(in, loaded_stress_);
     if (!has_history_) return;
     read_values(in, previous_q_);
     read_values(in, previous_rate_);

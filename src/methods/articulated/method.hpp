@@ -69,7 +69,9 @@ class ArticulatedMethod : public Method {
         measured_;  // joints with a limit on their force; with coordinates to work out
     StageTimer timer_;
     double matrix_step_ = 0.0;
-    bool known_ = false;  // rotation and stress are those of the world's state
+    bool known_ = false;               // rotation and stress are those of the world's state
+    bool keeps_stress_ = false;        // the next step starts from stresses that poses do not tell
+    std::vector<Mat3> loaded_stress_;  // such ones, from a file
     SolveReport total_;
 };
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kGrain = 256;
 
-// Points of one body must be affinely independent, or its compliance between them is singular.
+// Points of one body must be affinely independent, by some margin, or its compliance between them is nearly singular and
+// digits are lost in inverting it.
 bool independent(const std::vector<Vec3>& anchors) {
     double size = 0.0;
     for (const Vec3& a : anchors) size = std::max(size, (a - anchors[0]).norm());
@@ -23,11 +24,11 @@ bool independent(const std::vector<Vec3>& anchors) {
         case 2:
             return size > 1e-9;
         case 3:
-            return (anchors[1] - anchors[0]).cross(anchors[2] - anchors[0]).norm() > 1e-3 * size * size;
+            return (anchors[1] - anchors[0]).cross(anchors[2] - anchors[0]).norm() > 0.05 * size * size;
         case 4: {
             Mat3 m;
             m << anchors[1] - anchors[0], anchors[2] - anchors[0], anchors[3] - anchors[0];
-            return std::abs(m.determinant()) > 1e-3 * size * size * size;
+            return std::abs(m.determinant()) > 0.05 * size * size * size;
         }
         default:
             return false;

@@ -15,14 +15,13 @@ constexpr int most_ventures = 3;
 }  // namespace
 
 NewtonLoop::NewtonLoop(const Options& options, BodyField& field, ContactSet& contacts, Component& component,
-                       const std::vector<int>& touched, const std::vector<Mat34>& last_q, double h)
+                       const std::vector<int>& touched, const std::vector<Mat34>& last_q)
     : options_(options),
       field_(field),
       contacts_(contacts),
       component_(component),
       touched_(touched),
-      last_q_(last_q),
-      h_(h) {
+      last_q_(last_q) {
     touches_ = !touched.empty() || component.has_contacts();
     side_changes_ = (touches_ ? options.contact.max_iterations : options.max_iterations) - 1;
 }
@@ -38,6 +37,8 @@ SolveReport NewtonLoop::run() {
         search();
         if (done(iteration, before)) break;
     }
+    if (length_ == 1.0 && !component_.linear() && !field_.polar_free)
+        forget_excess(field_, component_.bodies, component_.scratch.rotation);
     report_.strain = state_.strain;
     report_.settled = !cut_short() && state_.excess <= 2.0 * options_.strain_tolerance;
     if (report_.residual > 1e3 * options_.joint_tolerance) report_.converged = false;
@@ -54,6 +55,7 @@ void NewtonLoop::start() {
     scratch.x.resize(bodies.size());
     for (std::size_t i = 0; i < bodies.size(); ++i) scratch.x[i] = last_q_[bodies[i]];
     predict(field_, bodies);
+    component_.iterate_moved();
 }
 
 // Solves at the pose at hand, again for as long as the whole increment makes contacts, motors or limits change sides: with
@@ -78,11 +80,13 @@ void NewtonLoop::solve_sides(const std::vector<Mat34>* given) {
         --side_changes_;
         changed = true;
         for (std::size_t i = 0; i < bodies.size(); ++i) field_.x[bodies[i]] = scratch.start[i];
+        component_.iterate_moved();
     }
     if (!changed) return;
     // friction has changed with the sides, and with it what the last state costs
     const double own = own_energy_;
     for (std::size_t i = 0; i < bodies.size(); ++i) field_.x[bodies[i]] = scratch.x[i];
+    component_.iterate_moved();
     energy_ = potential(own);
     at_whole_ = -1;
 }
@@ -97,6 +101,7 @@ void NewtonLoop::go_on() {
         own_energy_ = state_.energy;
     }
     if (length_ == 1.0 && !field_.polar_free) straighten(field_, bodies, scratch.rotation);
+    component_.iterate_moved();
 }
 
 // The step to judge, and to shorten, is the one from the last accepted iterate, in which linear rows hold.
@@ -122,6 +127,7 @@ void NewtonLoop::move(double length) {
     const std::vector<int>& bodies = component_.bodies;
     parallel_for(bodies.size(), kGrain,
                  [&](std::size_t i) { field_.x[bodies[i]] += length * field_.dq[bodies[i]]; });
+    component_.iterate_moved();
 }
 
 // Takes the whole increment, or the longest of its halves that lowers the potential. Where it is raised by turns too large
@@ -154,6 +160,7 @@ bool NewtonLoop::go(double length) {
     const auto& scratch = component_.scratch;
     parallel_for(bodies.size(), kGrain,
                  [&](std::size_t i) { field_.x[bodies[i]] = scratch.x[i] + length * scratch.dq[i]; });
+    component_.iterate_moved();
     if (component_.linear()) return true;
     double open = component_.residual(field_);
     for (int k = 0; k < options_.max_corrections && open > options_.joint_tolerance;
@@ -180,14 +187,17 @@ bool NewtonLoop::cut_short() const {
 
 bool NewtonLoop::change_sides() {
     bool changed = component_.update_bounds(field_);
-    for (int body : touched_) changed |= contacts_.update(field_, body, h_);
+    for (int body : touched_) changed |= contacts_.update(field_, body);
     return changed;
 }
 
 // Further solves only while turning has left strain above tolerance and the potential still falls, or sides change.
 bool NewtonLoop::done(int iteration, double energy_before) {
     if (ventures_ > 0) return false;
-    const bool still = energy_ > energy_before - 1e-4 * std::abs(energy_before) && iteration > 1;
+    // nothing is gained any more: neither the whole component's potential falls, nor the worst body's excess
+    const bool still = energy_ > energy_before - 1e-4 * std::abs(energy_before) &&
+                       state_.excess > 0.5 * excess_before_ && iteration > 1;
+    excess_before_ = state_.excess;
     const bool sides = length_ < 1.0 && side_changes_ > 0 && change_sides();
     report_.residual = component_.residual(field_);
     closed_ = report_.residual < options_.joint_tolerance;

@@ -11,7 +11,7 @@ class NewtonLoop {
   public:
     // `touched`: bodies of the component that touch colliders. `last_q`: the state at the step's start, by body.
     NewtonLoop(const Options& options, BodyField& field, ContactSet& contacts, Component& component,
-               const std::vector<int>& touched, const std::vector<Mat34>& last_q, double h);
+               const std::vector<int>& touched, const std::vector<Mat34>& last_q);
 
     // The result of a first solve that was made elsewhere (see ChainSweep), by body.
     void take_first(const std::vector<Mat34>* result) { first_ = result; }
@@ -38,7 +38,6 @@ class NewtonLoop {
     Component& component_;
     const std::vector<int>& touched_;
     const std::vector<Mat34>& last_q_;
-    double h_;
     int side_changes_;  // solves that may still be spent on contacts, motors and limits that change sides
 
     bool touches_;  // colliders, or each other
@@ -47,6 +46,7 @@ class NewtonLoop {
     FieldReport state_;
     const std::vector<Mat34>* first_ = nullptr;
     double energy_ = 0.0;  // of the last accepted iterate
+    double excess_before_ = 0.0;
     double length_ = 1.0;  // of the last accepted step
     int ventures_ = 0;     // whole steps in a row that raised the potential and were followed all the same
     bool closed_ = false;  // joints at the last accepted iterate

@@ -59,6 +59,11 @@ RowComponent::RowComponent(const World& world, std::vector<int> component_bodies
         block.block = rows_.add_block(touched, block.hard_rows + block.drive_end - block.first_drive);
         joint_blocks_.push_back(block);
         joints_.push_back(joint);
+        if (joint_rows_are_linear(joint.spec)) {  // the gradients are the same everywhere
+            JointRows rows;
+            joint_rows(joint, world_map(), world_map(), rows);
+            write_gradients(block, rows);
+        }
         linear_ = linear_ && joint_rows_are_linear(joint.spec) && block.first_drive == block.drive_end;
     }
     for (int body : bodies) {
@@ -77,6 +82,7 @@ RowComponent::RowComponent(const World& world, std::vector<int> component_bodies
 }
 
 void RowComponent::begin_step(const BodyField& field, const StepStart& start) {
+    known_ = false;
     for (std::size_t k = 0; k < joint_blocks_.size(); ++k) {
         joints_[k].coordinate = start.world.joints[joint_blocks_[k].joint].coordinate;
         for (int d = joint_blocks_[k].first_drive; d < joint_blocks_[k].drive_end; ++d)
@@ -91,25 +97,28 @@ void RowComponent::begin_step(const BodyField& field, const StepStart& start) {
     for (FixedBlock& block : fixed_blocks_) block.reference.leftCols<3>() = field.rotation[block.body];
 }
 
+void RowComponent::write_gradients(const JointBlock& block, const JointRows& rows) {
+    for (int side = 0; side < 2; ++side)
+        for (int r = 0; r < rows.count && block.slot[side] >= 0; ++r)
+            rows_.gradient(block.block, block.slot[side], r) = rows.gradient[side][r];
+}
+
 void RowComponent::evaluate_joint(const JointBlock& block, const BodyField& field, bool gradients) {
     const Joint& joint = joints_[&block - joint_blocks_.data()];
     const Mat34 &qa = map_of(field, joint.bodies[0]), &qb = map_of(field, joint.bodies[1]);
     const int start = rows_.block(block.block).row_start;
-    if (gradients) {
+    if (gradients && !joint_rows_are_linear(joint.spec)) {
         JointRows rows;
         joint_rows(joint, qa, qb, rows);
-        for (int r = 0; r < rows.count; ++r) {
-            rows_.value[start + r] = rows.value[r];
-            for (int side = 0; side < 2; ++side)
-                if (block.slot[side] >= 0)
-                    rows_.gradient(block.block, block.slot[side], r) = rows.gradient[side][r];
-        }
+        for (int r = 0; r < rows.count; ++r) rows_.value[start + r] = rows.value[r];
+        write_gradients(block, rows);
     } else {
         joint_row_values(joint, qa, qb, rows_.value.data() + start);
     }
+    std::array<Mat34, 2> gradient;
     for (int d = block.first_drive; d < block.drive_end; ++d) {
         const DriveRow& drive = drives_[d];
-        const DriveValue value = articulated::evaluate(drive, joint, qa, qb);
+        const DriveValue value = articulated::evaluate(drive, joint, qa, qb, gradients ? &gradient : nullptr);
         rows_.value[start + drive.row] = value.value;
         rows_.compliance[start + drive.row] = value.compliance;
         rows_.active[start + drive.row] = binds(drive) && value.compliance < 1e299;
@@ -117,7 +126,7 @@ void RowComponent::evaluate_joint(const JointBlock& block, const BodyField& fiel
         if (!gradients) continue;
         for (int side = 0; side < 2; ++side)
             if (block.slot[side] >= 0)
-                rows_.gradient(block.block, block.slot[side], drive.row) = value.gradient[side];
+                rows_.gradient(block.block, block.slot[side], drive.row) = gradient[side];
     }
 }
 
@@ -193,6 +202,8 @@ void RowComponent::evaluate_contact(std::size_t k, const BodyField& field, bool 
 }
 
 void RowComponent::evaluate(const BodyField& field, bool gradients) {
+    if (known_ && !gradients) return;
+    known_ = true;
     for (const JointBlock& block : joint_blocks_) evaluate_joint(block, field, gradients);
     for (const CouplingBlock& block : coupling_blocks_) evaluate_coupling(block, field, gradients);
     for (const FixedBlock& block : fixed_blocks_) evaluate_fixed(block, field, gradients);
@@ -245,6 +256,7 @@ bool RowComponent::update_bounds(const BodyField& field) {
     bool changed = false;
     for (const JointBlock& block : joint_blocks_)
         for (int d = block.first_drive; d < block.drive_end; ++d) {
+            if (!has_sides(drives_[d])) continue;
             const Joint& joint = joints_[&block - joint_blocks_.data()];
             const int row = rows_.block(block.block).row_start + drives_[d].row;
             const double at = articulated::evaluate(drives_[d], joint, map_of(field, joint.bodies[0]),
@@ -252,7 +264,8 @@ bool RowComponent::update_bounds(const BodyField& field) {
                                   .coordinate;
             changed |= update_state(drives_[d], at, rows_.multiplier[row]);
         }
-    for (int k : contact_points_) changed |= contacts_->update_point(contacts_->points()[k], field, 0.0);
+    if (!contact_points_.empty()) changed |= contacts_->update(field, contact_points_);
+    if (changed || !contact_points_.empty()) known_ = false;  // friction is not what it was
     return changed;
 }
 

@@ -15,8 +15,12 @@ class RowComponent : public Component {
                  ContactSet* contacts = nullptr, const std::vector<int>& contact_points = {});
 
     // The same contacts at other places: indices into the contact set, in the order given at the start.
-    void renew_contacts(const std::vector<int>& contact_points) { contact_points_ = contact_points; }
+    void renew_contacts(const std::vector<int>& contact_points) {
+        contact_points_ = contact_points;
+        known_ = false;
+    }
 
+    void iterate_moved() override { known_ = false; }
     void begin_step(const BodyField& field, const StepStart& start) override;
     void solve(BodyField& field) override;
     void correct(BodyField& field) override;
@@ -45,6 +49,7 @@ class RowComponent : public Component {
         std::vector<int> axes;  // 0..5
         Mat34 reference;        // pose at the scene's start (translations), step's start (turns)
     };
+    void write_gradients(const JointBlock& block, const JointRows& rows);
     void evaluate(const BodyField& field, bool gradients);
     void evaluate_joint(const JointBlock& block, const BodyField& field, bool gradients);
     void evaluate_coupling(const CouplingBlock& block, const BodyField& field, bool gradients);
@@ -63,6 +68,7 @@ class RowComponent : public Component {
     std::vector<int> contact_points_;  // contacts between its own bodies: indices into the set
     int first_contact_block_ = 0;
     bool linear_ = true;
+    bool known_ = false;  // values of the rows are those of the iterate
 };
 
 }  // namespace tenon::articulated

@@ -1,4 +1,5 @@
 // Chains: the heavy end mass that breaks other schemes.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -19,11 +20,21 @@ std::vector<Vec3> chain_points(int links, bool folded) {
     return points;
 }
 
+// An end mass M that falls by the chain's length and is caught by it strains it by up to sqrt(2 M g / (E A)), however long it
+// is. Links are stiff enough for that to stay at 3 %, and have 1e9 Pa at least.
+double stiff_enough(double end_mass) {
+    const double strain = 0.03, section = link_width * link_width;
+    return std::max(1e9, 2.0 * end_mass * 9.81 / (section * strain * strain));
+}
+
 Scene make_heavy_chain(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
     const int links = params.integer("links");
     const bool folded = params.text("start") == "folded";
-    MaterialSpec material = material_spec("link", link_density, params.number("young"));
+    const double ratio = params.number("end_mass_ratio");
+    const double end_mass = ratio * link_density * link_length * link_width * link_width;
+    const double young = params.number("young") > 0 ? params.number("young") : stiff_enough(end_mass);
+    MaterialSpec material = material_spec("link", link_density, young);
     const int link_material = scene.add_material(material);
     const std::vector<Vec3> points = chain_points(links, folded);
     const GeometrySpec link = box_spec({link_length, link_width, link_width});
@@ -38,15 +49,13 @@ Scene make_heavy_chain(const Params& params) {
             joint_spec(fmt::format("joint{}", i), JointType::ball, before, index, points[i]));
         before = index;
     }
-    const double ratio = params.number("end_mass_ratio");
     if (ratio > 0) {
-        const double mass = ratio * link_density * link_length * link_width * link_width;
-        const double side = std::cbrt(mass / 7850.0);  // a cube of steel's density
+        const double side = std::cbrt(end_mass / 7850.0);  // a cube of steel's density
         const Vec3 out = folded ? Vec3(0, -1, 0) : Vec3(1, 0, 0);
         BodySpec end =
             body_spec(scene, "end", box_spec(Vec3::Constant(side)), points.back() + 0.5 * side * out);
         end.material = link_material;
-        end.mass = mass;
+        end.mass = end_mass;
         end.group = "chain";
         end.color = {0.8, 0.3, 0.2};
         const int index = scene.add_body(end);
@@ -72,7 +81,7 @@ std::vector<BuiltinScene> articulated_chain_scenes() {
                0,
                0,
                {"horizontal", "folded"}},
-              {"young", 1e9, "Young's modulus", 1e3, 1e13, {}, "Pa"},
+              {"young", 0.0, "Young's modulus; 0: as the end mass asks for", 0, 1e13, {}, "Pa"},
               {"dt", 0.01, "time step", 1e-6, 0.1, {}, "s"},
               {"seconds", 5.0, "simulated time", 0.001, 1e4, {}, "s"}},
              {{"seconds", 60.0}},

@@ -18,25 +18,20 @@ class DrumPath {
 
     double length() const { return first_ + last_ + drums_ * M_PI * radius_ + (drums_ - 1) * span_; }
 
-    // Starts below the first upper drum, on its left.
+    // Starts below the first upper drum, on its left. Each leg is a straight part and the half circle behind it.
     Vec3 at(double s) const {
-        double x = -radius_, y = -first_;
-        bool up = true;
-        for (int leg = 0; leg <= drums_; ++leg) {
-            const double straight = leg == 0 ? first_ : leg == drums_ ? last_ : span_;
-            if (s <= straight || leg == drums_) return {x, y + (up ? s : -s), 0};
-            s -= straight;
-            y += up ? straight : -straight;
-            const double arc = M_PI * radius_, center = x + radius_;
-            if (s <= arc) {
-                const double angle = s / radius_;
-                return {center - radius_ * std::cos(angle), y + (up ? 1 : -1) * radius_ * std::sin(angle), 0};
-            }
-            s -= arc;
-            x += 2 * radius_;
-            up = !up;
-        }
-        return {x, y, 0};
+        const double arc = M_PI * radius_;
+        const int leg =
+            s < first_ + arc ? 0 : std::min(drums_, 1 + static_cast<int>((s - first_ - arc) / (span_ + arc)));
+        if (leg > 0) s -= first_ + arc + (leg - 1) * (span_ + arc);
+        const double straight = leg == 0 ? first_ : leg == drums_ ? last_ : span_;
+        const bool up = leg % 2 == 0;
+        const double sign = up ? 1.0 : -1.0, x = radius_ * (2 * leg - 1);
+        const double y = leg == 0 ? -first_ : up ? -span_ : 0.0;  // where the straight part begins
+        if (s <= straight || leg == drums_) return {x, y + sign * s, 0};
+        const double angle = (s - straight) / radius_;
+        return {x + radius_ - radius_ * std::cos(angle), y + sign * (straight + radius_ * std::sin(angle)),
+                0};
     }
     Vec3 drum_center(int k) const { return {2.0 * radius_ * k, k % 2 == 0 ? 0.0 : -span_, 0}; }
 
@@ -86,11 +81,13 @@ Scene make_pulley(const Params& params) {
         drum.color = {0.5, 0.5, 0.55};
         scene.add_body(drum);
     }
-    const GeometrySpec shape = box_spec({link, width, width});
+    // round links: edges would make them roll about their own axis wherever they meet a drum
+    const GeometrySpec shape =
+        shape_spec("capsule", {{"radius", 0.5 * width}, {"length", link}, {"segments", 12.0}});
     int before = -1;
     for (std::size_t i = 0; i + 1 < points.size(); ++i) {
         BodySpec body = body_spec(scene, fmt::format("l{}", i), shape, 0.5 * (points[i] + points[i + 1]),
-                                  along(points[i + 1] - points[i]));
+                                  Quat::FromTwoVectors(Vec3::UnitY(), points[i + 1] - points[i]));
         body.material = material;
         body.group = "chain";
         const int index = scene.add_body(body);
@@ -98,11 +95,14 @@ Scene make_pulley(const Params& params) {
         before = index;
     }
     const int first_link = drums;
-    const double chain_mass = 1000.0 * link * width * width * static_cast<double>(points.size() - 1);
-    // The anchor outweighs what hangs on the winch's side, so that a released chain runs back, and a whole span, or the
-    // chain would go slack below the lower drums.
-    const double per_metre = 1000.0 * width * width;
-    const double chosen = std::max(0.3 * chain_mass + 50 * per_metre * link, 1.3 * per_metre * span);
+    const double section = 0.25 * M_PI * width * width,
+                 per_metre = 1000.0 * (section + M_PI / 6 * std::pow(width, 3) / link);
+    const double chain_mass = per_metre * link * static_cast<double>(points.size() - 1);
+    // The anchor outweighs what hangs on the winch's side, so that a released chain runs back, but strains it by no more
+    // than 1 %; and it outweighs a whole span, or the chain would go slack below the lower drums.
+    const double strong = 0.01 * 1e8 * section / 9.81;
+    const double chosen =
+        std::max(std::min(0.3 * chain_mass + 50 * per_metre * link, strong), 1.3 * per_metre * span);
     const double weight = params.number("anchor_mass") > 0 ? params.number("anchor_mass") : chosen;
     const double side = std::cbrt(weight / 7850.0);
     BodySpec anchor =
@@ -113,17 +113,31 @@ Scene make_pulley(const Params& params) {
     anchor.color = {0.8, 0.3, 0.2};
     const int anchor_index = scene.add_body(anchor);
     scene.joints.push_back(joint_spec("shackle", JointType::ball, anchor_index, first_link, points.front()));
+    // It stands on a platform until it is lifted, so that tension grows with the winch's pull: dropped, it would stretch the
+    // chain, spring back and leave it slack on the drums. The platform then makes way.
+    const double third = scene.seconds / 3;
+    const Vec3 below = points.front() - Vec3(0, 1.1 * side, 0);
+    BodySpec platform = body_spec(scene, "platform", box_spec({2 * side, 0.2 * side, 2 * side}), below);
+    platform.type = BodyType::kinematic_body;
+    platform.color = {0.5, 0.5, 0.55};
+    platform.motion = {{0.0, below, Quat::Identity()},
+                       {third, below, Quat::Identity()},
+                       {1.5 * third, below - Vec3(0, 20 * lift + 10, 0), Quat::Identity()}};
+    scene.add_body(platform);
     // the winch pulls its end down, holds, and lets go
     BodySpec winch = body_spec(scene, "winch", box_spec(Vec3::Constant(2 * width)), points.back());
     winch.material = material;
     winch.type = BodyType::kinematic_body;
     winch.group = "chain";
     winch.color = {0.2, 0.5, 0.8};
-    const double third = scene.seconds / 3;
     const Vec3 down = points.back() - Vec3(0, lift, 0);
-    winch.motion = {{0.0, points.back(), Quat::Identity()},
-                    {third, down, Quat::Identity()},
-                    {1.5 * third, down, Quat::Identity()}};
+    // gently, or the jerk would run along the chain and leave it slack where it is thrown back
+    for (int k = 0; k <= 40; ++k) {
+        const double part = k / 40.0, way = 0.5 - 0.5 * std::cos(M_PI * part);
+        winch.motion.push_back(
+            {part * third, points.back() + way * (down - points.back()), Quat::Identity()});
+    }
+    winch.motion.push_back({1.5 * third, down, Quat::Identity()});
     winch.kinematic_until = 1.5 * third;
     const int winch_index = scene.add_body(winch);
     scene.joints.push_back(joint_spec("rope-end", JointType::ball, before, winch_index, points.back()));
@@ -398,7 +412,7 @@ std::vector<BuiltinScene> articulated_crowd_scenes() {
          "opens",
          timing(0.01, 4.0,
                 {{"links", 300.0, "links of the chain", 50, 5e6},
-                 {"pulleys", 2.0, "upper drums; lower ones lie between them", 1, 1000},
+                 {"pulleys", 2.0, "upper drums; lower ones lie between them", 1, 10000},
                  {"link", 0.05, "length of a link", 1e-3, 1, {}, "m"},
                  {"radius", 0.3, "radius of the drums", 0.01, 10, {}, "m"},
                  {"lift", 1.0, "how far the winch pulls", 0, 100, {}, "m"},
