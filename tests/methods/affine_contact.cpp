@@ -50,6 +50,7 @@ struct TwoBoxes {
     std::vector<Sweep> sweeps;
     std::unique_ptr<ContactField> field;
     std::vector<Mat34> q, wanted;
+    std::vector<char> left;
     std::vector<JointRow> rows;
     std::vector<double> multipliers;
     std::vector<int> node{0, 1};
@@ -72,6 +73,7 @@ struct TwoBoxes {
         for (int k = 0; k < 9; ++k) world.bodies.q[1].data()[k] += 1e-3 * number(random);
         world.bodies.q[1].col(3) = Vec3(0.3 * number(random), 1.12, 0.3 * number(random));
         q = wanted = world.bodies.q;
+        left.assign(q.size(), 0);
         bodies.potential_scale = 1e-4;
         settings.kappa = 1e5;
         for (int k = 0; k < 2; ++k) {
@@ -93,7 +95,7 @@ struct TwoBoxes {
         field->rebuild(world, sweeps, scale, {2.0, 2.0});
         solvers.resize(2);
         context = std::make_unique<StepContext>(
-            StepContext{settings, bodies, sweeps, *field, q, rows, multipliers, wanted, node, solvers});
+            StepContext{settings, bodies, sweeps, *field, q, rows, multipliers, wanted, left, node, solvers});
         context->friction_eps = 1e-3;
         island.bodies = {0, 1};
         for (int k = 0; k < field->pair_count(); ++k) island.pairs.push_back(k);

@@ -187,7 +187,7 @@ void AffineMethod::solve_free_bodies(StepReport& report) {
 }
 
 // Candidates for the free motion plus slack; later rounds start from where the bodies are and allow more.
-void AffineMethod::build_candidates(const World& world, int round) {
+void AffineMethod::build_candidates(const World& world, int round, double largest_motion) {
     const auto stage = timer_.stage("candidates");
     const std::size_t count = q_.size();
     sweeps_.resize(count);
@@ -208,8 +208,14 @@ void AffineMethod::build_candidates(const World& world, int round) {
             const Box3& box = field_.local_box(static_cast<int>(i));
             sweep.q0 = sweep.q1 = q_[i];
             if (!finished_[i]) {
+                // Who left needs more room, the others of its island a little; candidates grow with it, so never
+                // more than anything moves in a step.
                 sweep.q1 = wanted_[i];
-                sweep.slack = std::max(1.5 * sweep.slack, 0.3 * displacement_bound(sweep.q1 - sweep.q0, box));
+                const double most =
+                    left_[i] ? 0.5 * largest_motion : std::min(10.0 * scale_.dhat, 0.5 * largest_motion);
+                sweep.slack =
+                    std::max(std::min((left_[i] ? 2.0 : 1.3) * sweep.slack, most),
+                             0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box));
             }
         }
     }
@@ -232,8 +238,9 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
                                         ? settings_.contact_stiffness
                                         : std::max(10.0 * world.gravity.norm(), scale_.dhat / (dt * dt));
     wanted_ = q_;
-    StepContext context{settings_,   bodies_,      sweeps_, field_, q_,
-                        joint_rows_, multipliers_, wanted_, node_,  solvers_};
+    left_.assign(q_.size(), 0);
+    StepContext context{settings_,    bodies_, sweeps_, field_, q_,      joint_rows_,
+                        multipliers_, wanted_, left_,   node_,  solvers_};
     context.largest_motion = scale_.dhat;
     for (std::size_t i = 0; i < q_.size(); ++i)
         context.largest_motion = std::max(
@@ -247,7 +254,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
         context.dump = settings_.dump + "-step" + std::to_string(step_);
     bool more = true;
     for (int round = 0; round < max_rounds && more; ++round) {
-        build_candidates(world, round);
+        build_candidates(world, round, context.largest_motion);
         more = solve_islands(context, round);
         ++rounds_;
     }

@@ -33,7 +33,7 @@ class AffineMethod final : public Method {
     void plan_restitution(const World& world, double dt);
     void prepare_bodies(const World& world, double dt);
     void solve_free_bodies(StepReport& report);
-    void build_candidates(const World& world, int round);
+    void build_candidates(const World& world, int round, double largest_motion);
     void solve_contacts(const World& world, double dt, StepReport& report);
     bool solve_islands(StepContext& context, int round);
     void finish(World& world, double dt);
@@ -66,6 +66,7 @@ class AffineMethod final : public Method {
     std::vector<JointRow> joint_rows_;
     std::vector<double> multipliers_;
     std::vector<Mat34> wanted_;
+    std::vector<char> left_;    // bodies that left their slack
     std::vector<double> turn_;  // rad, that inertia and torques alone would turn a body by
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers_;
     std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;

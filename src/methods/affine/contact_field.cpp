@@ -163,6 +163,8 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
         pair.strength =
             strength_for_force(mass * scale.reference_acceleration, scale.dhat) * scale.stiffening;
         pair.energy = 0.0;
+        pair.seen_a = pair.seen_b = -1;
+        ++pair.duals;
     }
 }
 
@@ -171,6 +173,7 @@ void ContactField::set_pose(int body, const Mat34& q) {
     if (points.q == q) return;
     if (points.q(0, 0) < 1e299) points.odometer += displacement_bound(q - points.q, points.shape->shape->box);
     points.q = q;
+    ++points.version;
     const auto& rest = points.shape->shape->mesh.vertices;
     points.x.resize(rest.size());
     for (std::size_t i = 0; i < rest.size(); ++i) points.x[i] = transform(q, rest[i]);
@@ -190,6 +193,9 @@ void ContactField::evaluate(int k) {
     const CandidatePair& bodies = set_.pairs[k];
     PairContacts& pair = contacts_[k];
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
+    if (pair.seen_a == pa.version && pair.seen_b == pb.version) return;
+    pair.seen_a = pa.version;
+    pair.seen_b = pb.version;
     const double reach = pair.range.reach_squared();
     pair.points.clear();
     pair.energy = 0.0;
@@ -291,6 +297,7 @@ int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend
 void ContactField::lag_friction(int k) {
     PairContacts& pair = contacts_[k];
     pair.friction.clear();
+    ++pair.duals;
     if (pair.mu <= 0.0) return;
     for (const ContactPoint& p : pair.points)
         pair.friction.push_back({p.local_a, p.local_b, p.normal, pair.mu * p.force});
@@ -304,6 +311,7 @@ double ContactField::safe_step(int k, double t_max, double keep) const {
     options.t_max = t_max;
     const double odometer = (pa.odometer + pb.odometer) * (1.0 + 1e-12);
     const double pair_motion = pa.step_bound + pb.step_bound;
+    if (pair_motion == 0.0) return t_max;
     for (int i = bodies.begin; i < bodies.end && options.t_max > 0.0; ++i) {
         // A step may close a gap down to a part of the contact range, and a gap in that range by a part of itself: bodies
         // that come closer than the barrier wants leave the following steps no room to turn.

@@ -43,7 +43,9 @@ struct PairContacts {
     double strength = 0.0;  // joules, of the barrier
     ContactRange range;
     double mu = 0.0;
-    double energy = 0.0;  // J, barrier only
+    double energy = 0.0;            // J, barrier only
+    long seen_a = -1, seen_b = -1;  // versions of the bodies' poses that the contacts belong to
+    long duals = 0;                 // counts changes of the friction directions
 };
 
 // World positions of a body's vertices, with its shape.
@@ -52,6 +54,7 @@ struct BodyPoints {
     std::vector<Vec3> x;
     std::vector<Vec3> step;            // displacement of a trial step
     Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
+    long version = 0;                  // counts changes of q
     double step_bound = 0.0;           // of any vertex's displacement in the trial step
     double odometer = 0.0;             // bound on the way of any vertex since the candidates were built
 };
@@ -82,7 +85,7 @@ class ContactField {
 
     void set_pose(int body, const Mat34& q);  // updates vertex positions when it changed
     void set_trial(int body, const Mat34& q_from, const Mat34& q_to);
-    void evaluate(int k);  // contacts of pair k at the present poses
+    void evaluate(int k);  // contacts of pair k at the present poses; nothing to do where neither body moved
     // Positive part of force x (-second derivative of the distance): up to two directions. Returns their number.
     int bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const;
     void lag_friction(int k);  // takes present contacts as the friction's normal forces

@@ -16,6 +16,7 @@ namespace tenon::affine {
 namespace {
 
 constexpr std::size_t pair_grain = 16;
+constexpr double settled = 0.01;  // of the tolerance: bodies that a Newton step moves by less may stay
 
 class UnionFind {
   public:
@@ -47,6 +48,20 @@ double safe_fraction(const Island& island, StepContext& context, const std::vect
     return smallest;
 }
 
+// The chord to a turned pose cuts off the arc, so that a long one runs into what a short one slides along: the gap
+// closes as c1 t + c2 t^2. From the part of the chord to t that is free (and that of a longer one, when there was one)
+// follows the t whose chord just fits.
+double shorter_chord(double t, double fraction, double longer, double longer_fraction) {
+    const double most = 0.98 * t, least = t * fraction;  // all of it due to c2, all due to c1
+    if (fraction <= 0.0) return 0.0;
+    if (longer <= t || longer_fraction <= 0.0)
+        return fraction < 0.3 ? t * std::sqrt(fraction) : std::min(most, least);
+    const double g = 1.0 / (fraction * t), g_longer = 1.0 / (longer_fraction * longer);
+    const double c2 = std::max(0.0, (g_longer - g) / (longer - t)), c1 = std::max(0.0, g - c2 * t);
+    const double fits = 2.0 / (c1 + std::sqrt(c1 * c1 + 4.0 * c2));
+    return std::clamp(0.98 * fits, std::min(most, least), most);
+}
+
 class IslandNewton {
   public:
     IslandNewton(const Island& island, StepContext& context) : island_(island), context_(context) {
@@ -71,6 +86,7 @@ class IslandNewton {
         while (result_.iterations < limit && !result_.converged && !result_.out_of_slack) {
             ++result_.iterations;
             find_direction();
+            rest_settled_bodies();
             move_friction();
             take_step();
         }
@@ -112,8 +128,26 @@ class IslandNewton {
                         system.matrix(), system.right());
     }
 
+    // Bodies that this step hardly moves stay where they are: their contacts with each other need no new distances.
+    // Never in the first iteration, where even the smallest acceleration counts.
+    void rest_settled_bodies() {
+        if (result_.iterations < 2 || !island_.rows.empty()) return;
+        for (std::size_t n = 0; n < poses_.size(); ++n) {
+            if (displacement_bound(direction_.step[n], box(n)) > settled * context_.tolerance) continue;
+            direction_.slope -= direction_.slope_of[n];
+            direction_.slope_of[n] = 0.0;
+            direction_.step[n].setZero();
+            direction_.turn[n].setZero();
+            direction_.stretch[n].setZero();
+        }
+    }
+
     void move_trial(double t) {
         for (std::size_t n = 0; n < poses_.size(); ++n) {
+            if (direction_.step[n].isZero(0.0)) {
+                trial_[n] = poses_[n];
+                continue;
+            }
             trial_[n] = move_along(poses_[n], direction_, static_cast<int>(n), t);
             const BodyStep& body = context_.bodies.body[island_.bodies[n]];
             if (body.hold < 0) continue;
@@ -121,6 +155,13 @@ class IslandNewton {
             const Vec12 held =
                 context_.bodies.holds[body.hold].projection * Eigen::Map<const Vec12>(moved.data());
             trial_[n] = poses_[n] + Eigen::Map<const Mat34>(held.data());
+        }
+        if (island_.rows.empty() && !island_.held) {
+            solve::BlockCholesky& solver = *context_.solvers[island_.bodies[0]];
+            if (affine_)
+                affine_system_.onto_gaps(island_, context_, solver, direction_, t, trial_);
+            else
+                rigid_system_.onto_gaps(island_, context_, solver, direction_, t, trial_);
         }
         // Keeping rotations rotations moves anchors a little: back onto the joints, in the metric of the Hessian.
         if (!island_.rows.empty()) {
@@ -133,8 +174,11 @@ class IslandNewton {
     // The full step, shortened to what anything moves in this time step: the next candidates follow it.
     void note_wanted(double motion) {
         const double t = std::min(1.0, 2.0 * context_.largest_motion / motion);
-        for (std::size_t n = 0; n < poses_.size(); ++n)
-            context_.wanted[island_.bodies[n]] = poses_[n] + t * (trial_[n] - poses_[n]);
+        for (std::size_t n = 0; n < poses_.size(); ++n) {
+            const int body = island_.bodies[n];
+            context_.wanted[body] = poses_[n] + t * (trial_[n] - poses_[n]);
+            context_.left[body] = !within_slack(n);
+        }
     }
 
     const Box3& box(std::size_t n) const { return context_.field.local_box(island_.bodies[n]); }
@@ -147,11 +191,14 @@ class IslandNewton {
         return largest;
     }
 
+    bool within_slack(std::size_t n) const {
+        const Sweep& sweep = context_.sweeps[island_.bodies[n]];
+        return deviation_from(sweep, trial_[n], box(n)) <= sweep.slack;
+    }
+
     bool within_slack() const {
-        for (std::size_t n = 0; n < poses_.size(); ++n) {
-            const Sweep& sweep = context_.sweeps[island_.bodies[n]];
-            if (deviation_from(sweep, trial_[n], box(n)) > sweep.slack) return false;
-        }
+        for (std::size_t n = 0; n < poses_.size(); ++n)
+            if (!within_slack(n)) return false;
         return true;
     }
 
@@ -164,16 +211,20 @@ class IslandNewton {
     // Shortens t until the straight way to the trial poses is free.
     double filter(double t) {
         Clock clock(result_.ccd_ms);
-        double keep = 0.4;
+        double keep = 0.4, before = 0.0, fraction_before = 0.0;
         for (int attempt = 0; attempt < 60; ++attempt) {
             move_trial(t);
-            if (!right_handed()) {
+            // Poses on the way to others may be off the straight line between: candidates are known within slack only.
+            if (!right_handed() || !within_slack()) {
                 t *= 0.5;
                 continue;
             }
             const double fraction = safe_fraction(island_, context_, poses_, trial_, keep);
             if (fraction >= 1.0) return t;
-            t *= std::min(0.98, fraction);
+            const double shorter = shorter_chord(t, fraction, before, fraction_before);
+            before = t;
+            fraction_before = fraction;
+            t = shorter;
             keep = std::max(0.9 * keep, 0.2);  // the shorter chord differs a little: ask a little less of it
         }
         return 0.0;

@@ -31,7 +31,8 @@ struct StepContext {
     std::vector<Mat34>& q;  // current iterate; an island touches its own bodies only
     const std::vector<JointRow>& joint_rows;
     std::vector<double>& multipliers;  // per joint row: what holds it, J s^2 / m
-    std::vector<Mat34>& wanted;        // where bodies that left their slack were heading
+    std::vector<Mat34>& wanted;        // where bodies were heading when one of their island left its slack
+    std::vector<char>& left;           // bodies that left their slack
     std::vector<int>& node;            // body to unknown within its island, -1 for still bodies
     std::vector<std::unique_ptr<solve::BlockCholesky>>& solvers;  // by an island's first body
     double dt = 0.0;

@@ -179,12 +179,15 @@ void reset_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34&
         const Vec3 u = sliding(p, moved_a, moved_b);
         p.dual = u / friction_scale(u.norm(), eps).psi;
     }
+    ++pair.duals;
 }
 
 double update_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b,
                              const Mat34& step_a, const Mat34& step_b, double eps) {
     Vec3 error = Vec3::Zero();
+    bool changed = false;
     for (FrictionPoint& p : pair.friction) {
+        const Vec3 before = p.dual;
         const Vec3 u = sliding(p, moved_a, moved_b), du = sliding(p, step_a, step_b), end = u + du;
         const double y = u.norm();
         const FrictionScale psi = friction_scale(y, eps);
@@ -193,7 +196,9 @@ double update_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat
         error += p.limit * (p.dual - end / friction_scale(end.norm(), eps).psi);
         const double length = p.dual.norm();
         if (length > 1.0) p.dual /= length;
+        changed = changed || p.dual != before;
     }
+    pair.duals += changed;
     return error.norm();
 }
 
@@ -276,10 +281,15 @@ void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& conte
         const CandidatePair& pair = context.field.pair(island.pairs[k]);
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         if (contacts.points.empty() && contacts.friction.empty()) return;
+        PairBlocks<Dof>& blocks = pair_blocks_[k];
+        if (blocks.up_to_date(contacts)) return;
+        blocks.seen_a = contacts.seen_a;
+        blocks.seen_b = contacts.seen_b;
+        blocks.duals = contacts.duals;
         sum_pair(contacts, context.q[pair.a], context.q[pair.b], bodies[pair.a].start, bodies[pair.b].start,
-                 context.bodies.potential_scale, context.friction_eps, pair_blocks_[k]);
+                 context.bodies.potential_scale, context.friction_eps, blocks);
         add_bends(context.field, island.pairs[k], context.q[pair.a], context.q[pair.b],
-                  context.bodies.potential_scale, relevant_force(context, pair), pair_blocks_[k]);
+                  context.bodies.potential_scale, relevant_force(context, pair), blocks);
     });
     for (std::size_t k = 0; k < count; ++k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);
@@ -382,13 +392,7 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
     }
     factor(island, solver);
     if (island.rows.empty()) {
-        if (nodes == 1)
-            Eigen::Map<Eigen::Matrix<double, Dof, 1>>(x_.data()) =
-                single_.solve(Eigen::Map<const Eigen::Matrix<double, Dof, 1>>(right_.data()));
-        else if (fallback_)
-            fallback_->solve(right_.data(), x_.data());
-        else
-            solver.solve(right_.data(), x_.data());
+        solve_factored(solver, right_, x_);
     } else {
         std::vector<double> multipliers(island.rows.size());
         solve_with_joints(island, context, solver, 1.0, multipliers.data());
@@ -399,6 +403,7 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
     out.step.resize(nodes);
     out.turn.resize(nodes);
     out.stretch.resize(nodes);
+    out.slope_of.resize(nodes);
     out.slope = 0.0;
     out.softness = 0.0;
     for (std::size_t n = 0; n < nodes; ++n) {
@@ -421,8 +426,70 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
         } else {
             step = Eigen::Map<const Mat34>(d.data());
         }
-        out.slope += gradient_[n].cwiseProduct(step).sum();
+        out.slope_of[n] = gradient_[n].cwiseProduct(step).sum();
+        out.slope += out.slope_of[n];
         out.softness = std::max(out.softness, stretch_[n] / (8.0 * body.rigidity));
+    }
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::solve_factored(solve::BlockCholesky& solver, const std::vector<double>& right,
+                                       std::vector<double>& x) {
+    if (right.size() == Dof)
+        Eigen::Map<Eigen::Matrix<double, Dof, 1>>(x.data()) =
+            single_.solve(Eigen::Map<const Eigen::Matrix<double, Dof, 1>>(right.data()));
+    else if (fallback_)
+        fallback_->solve(right.data(), x.data());
+    else
+        solver.solve(right.data(), x.data());
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& context,
+                                  solve::BlockCholesky& solver, const Direction& direction, double t,
+                                  std::vector<Mat34>& trial) {
+    const std::size_t nodes = island.bodies.size();
+    std::vector<Mat34> bent(nodes);  // what the poses are off a straight step
+    for (int sweep = 0; sweep < 2; ++sweep) {
+        for (std::size_t n = 0; n < nodes; ++n)
+            bent[n] = trial[n] - context.q[island.bodies[n]] - t * direction.step[n];
+        residual_.assign(nodes * Dof, 0.0);
+        correction_.resize(nodes * Dof);
+        double worst = 0.0;  // of gaps closed by it, in gaps
+        for (const int k : island.pairs) {
+            const CandidatePair& pair = context.field.pair(k);
+            const int a = context.node[pair.a], b = context.node[pair.b];
+            for (const ContactPoint& p : context.field.contacts(k).points) {
+                double off = 0.0;
+                if (a >= 0) off += p.normal.dot(transform(bent[a], p.local_a));
+                if (b >= 0) off -= p.normal.dot(transform(bent[b], p.local_b));
+                worst = std::max(worst, -off / p.distance);
+                const double pull = -context.bodies.potential_scale * p.stiffness * off;
+                using Unknowns = Eigen::Map<Eigen::Matrix<double, Dof, 1>>;
+                if (a >= 0)
+                    Unknowns(residual_.data() + Dof * a) +=
+                        pull * unknowns_of<Dof>(context.q[pair.a], p.local_a, p.normal);
+                if (b >= 0)
+                    Unknowns(residual_.data() + Dof * b) -=
+                        pull * unknowns_of<Dof>(context.q[pair.b], p.local_b, p.normal);
+            }
+        }
+        if (worst < 0.1) return;
+        // Turns too large for a square to describe.
+        if (sweep == 0)
+            for (std::size_t n = 0; n < nodes; ++n)
+                if (bent[n].squaredNorm() > 0.1 * (t * direction.step[n]).squaredNorm()) return;
+        solve_factored(solver, residual_, correction_);
+        for (std::size_t n = 0; n < nodes; ++n) {
+            const Eigen::Map<const Eigen::Matrix<double, Dof, 1>> d(correction_.data() + Dof * n);
+            if constexpr (Dof == 6) {
+                trial[n].template leftCols<3>() =
+                    (rotation_of(d.template head<3>()) * trial[n].template leftCols<3>()).eval();
+                trial[n].col(3) += d.template tail<3>();
+            } else {
+                trial[n] = retract(trial[n], Eigen::Map<const Mat34>(d.data()), 1.0);
+            }
+        }
     }
 }
 

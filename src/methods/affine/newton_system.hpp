@@ -22,14 +22,20 @@ struct PairBlocks {
     Block aa, bb, ba;
     Mat34 gradient_a, gradient_b;  // dE/dq
     double stretch_a, stretch_b;   // stiffness seen by strain
+    long seen_a = -1, seen_b = -1,
+         duals = -1;  // the contacts it was summed from, as PairContacts counts them
+    bool up_to_date(const PairContacts& contacts) const {
+        return seen_a == contacts.seen_a && seen_b == contacts.seen_b && duals == contacts.duals;
+    }
 };
 
 struct Direction {
-    std::vector<Mat34> step;    // first-order increment of q per island body
-    std::vector<Vec3> turn;     // rigid form: w
-    std::vector<Mat3> stretch;  // rigid form: E
-    double slope = 0.0;         // gradient . step
-    double softness = 0.0;      // largest ratio of contact stiffness to rigidity
+    std::vector<Mat34> step;       // first-order increment of q per island body
+    std::vector<Vec3> turn;        // rigid form: w
+    std::vector<Mat3> stretch;     // rigid form: E
+    std::vector<double> slope_of;  // gradient . step per body
+    double slope = 0.0;            // and their sum
+    double softness = 0.0;         // largest ratio of contact stiffness to rigidity
     bool rigid = true;
 };
 
@@ -39,6 +45,12 @@ class NewtonSystem {
     void assemble(const Island& island, const StepContext& context);
     void solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                Direction& out);
+
+    // Poses a fraction t along a direction, with rotations kept rotations, move contact points off their straight ways:
+    // by the square of the turn, which is more than a small gap. Moves the poses back so that gaps change as the
+    // linear model says, in the metric of the Hessian.
+    void onto_gaps(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
+                   const Direction& direction, double t, std::vector<Mat34>& trial);
 
     // Changes increments of the bodies as little as possible so that a fraction t of the joints' residual is removed.
     void onto_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
@@ -56,6 +68,8 @@ class NewtonSystem {
     void project_holds(const Island& island, const StepContext& context);
     void add_joints(const Island& island, const StepContext& context);
     void factor(const Island& island, solve::BlockCholesky& solver);
+    void solve_factored(solve::BlockCholesky& solver, const std::vector<double>& right,
+                        std::vector<double>& x);
     void solve_with_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                            double t, double* multipliers);
     double row_dot(const JointRow& row, const StepContext& context, const double* x) const;
