@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kWild = 2.0;  // mean edges that a velocity may change by in a step
 constexpr int kRescue = 30;    // iterations of Newton's method then
+constexpr char kAsks = 2;      // of SolidState::rigid: since this step
 
 // The twist that takes a scripted body to where its script has it at the end of the step.
 Vec6 scripted_twist(const World& world, int i, const world::RigidState& now, double dt) {
@@ -172,7 +173,7 @@ void AdaptiveMethod::rigidify(const World& world) {
         int changed = 0;
         for (std::size_t i = 0; i < state.rigid.size(); ++i)
             if (!state.rigid[i] && state.calm[i] >= settings_.steps_before_rigid) {
-                state.rigid[i] = 1;
+                state.rigid[i] = kAsks;
                 ++changed;
             }
         if (changed > 0) {
@@ -207,16 +208,43 @@ void AdaptiveMethod::elastify(const World& world, double dt) {
         ++oracles_run_;
         contact_loads(world, s, dt, impulse);
         oracles_[s].forecast({world, solids_[s], driven_[s], impulse, dt}, settings_.preconditioner, state);
-        int woken = 0;
-        for (int i = 0; i < elements; ++i)
-            if (state.rigid[i] && state.element_of[i] >= 0 && state.rate[i] > settings_.elastic_above) {
-                state.rigid[i] = 0;
-                state.calm[i] = 0;
-                ++woken;
-            }
+        const int woken = wake(s);
         woken_ += woken;
         if (woken > 0) form(world, s);
     }
+}
+
+// What would deform noticeably wakes. An element that was calm but would move as soon as its neighbours did shows that they
+// are held out of balance: all of them that hang together and would move at all wake with it, or it would go on asking.
+int AdaptiveMethod::wake(int solid) {
+    SolidState& state = states_[solid];
+    const ElasticElements& e = solids_[solid].elements;
+    int woken = 0;
+    std::vector<int> queue;
+    std::vector<char> seen(e.tets.size(), 0);
+    for (int i = 0; i < e.size(); ++i) {
+        if (!state.rigid[i] || state.element_of[i] < 0) continue;
+        if (state.rate[i] > settings_.elastic_above) {
+            if (state.rigid[i] == kAsks) queue.push_back(i);
+            state.rigid[i] = 0;
+            state.calm[i] = 0;
+            ++woken;
+        } else {
+            state.rigid[i] = 1;
+        }
+    }
+    for (std::size_t head = 0; head < queue.size(); ++head)
+        for (int k = 0; k < e.corners; ++k) {
+            const int next = solids_[solid].across[queue[head]][k];
+            if (next < 0 || seen[next] || state.element_of[next] < 0) continue;
+            if (state.rate[next] <= settings_.rigid_below) continue;
+            seen[next] = 1;
+            queue.push_back(next);
+            woken += state.rigid[next] ? 1 : 0;
+            state.rigid[next] = 0;
+            state.calm[next] = 0;
+        }
+    return woken;
 }
 
 // A solid is looked at when elements have just become rigid, when something new touches a rigid part of it, when what

@@ -34,6 +34,7 @@ class AdaptiveMethod final : public Method {
 
     void make_groups(const World& world);
     void form(const World& world, int solid);
+    int wake(int solid);
     void find_due_forecasts(const World& world, double dt);
     bool same_loads(const World& world, int solid, double dt);
     void contact_loads(const World& world, int solid, double dt, std::vector<Vec3>& impulse) const;

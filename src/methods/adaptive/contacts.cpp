@@ -307,7 +307,7 @@ void Contacts::body_in_solid(const World& world, int body, int solid, const std:
         const Vec3 at = transform(pose, corners[k]);
         if (!boxes_[bodies + solid].contains(at)) continue;
         TouchPoint p;
-        if (!surface_of(solid, solids, states, at, Vec3::Zero(), p.on_b, p.normal, p.distance)) continue;
+        if (!surface_of(solid, solids, states, at, -1, -1, p.on_b, p.normal, p.distance)) continue;
         p.key = make_key(body, bodies + solid, static_cast<std::uint32_t>(k));
         p.a = body;
         p.b = bodies + solid;
@@ -325,8 +325,7 @@ void Contacts::solid_in_solid(const World& world, int inner, int outer, const st
         const Vec3& x = states[inner].x[v];
         if (!boxes_[bodies + outer].contains(x)) continue;
         TouchPoint p;
-        const Vec3 facing = vertex_normal(solids[inner], states[inner], shapes_[inner], v);
-        if (!surface_of(outer, solids, states, x, facing, p.on_b, p.normal, p.distance)) continue;
+        if (!surface_of(outer, solids, states, x, v, inner, p.on_b, p.normal, p.distance)) continue;
         p.key = make_key(bodies + inner, bodies + outer, static_cast<std::uint32_t>(v));
         p.a = bodies + inner;
         p.b = bodies + outer;
@@ -367,7 +366,7 @@ int Contacts::nearest_facing(const SolidShape& shape, const std::vector<Vec3>& x
 }
 
 bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
-                          const Vec3& point, const Vec3& facing, Support& support, Vec3& normal,
+                          const Vec3& point, int vertex, int of_solid, Support& support, Vec3& normal,
                           double& distance) {
     const ElasticElements& e = solids[solid].elements;
     const std::vector<Vec3>& x = states[solid].x;
@@ -415,8 +414,11 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
     if (found.triangle < 0) return false;
     Vec3 nearest = found.point;
     int triangle = found.triangle;
-    if (!facing.isZero(0.0) && !faces(x, shape.rest.triangles[triangle], facing))
-        triangle = nearest_facing(shape, x, at_rest, facing, nearest);
+    if (of_solid >= 0) {
+        const Vec3 facing = vertex_normal(solids[of_solid], states[of_solid], shapes_[of_solid], vertex);
+        if (!faces(x, shape.rest.triangles[triangle], facing))
+            triangle = nearest_facing(shape, x, at_rest, facing, nearest);
+    }
     if (triangle < 0) return false;
     const Triangle& f = shape.rest.triangles[triangle];
     const Vec3 ab = rest[f[1]] - rest[f[0]], ac = rest[f[2]] - rest[f[0]], ap = nearest - rest[f[0]];

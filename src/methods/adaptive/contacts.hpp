@@ -89,11 +89,12 @@ class Contacts {
                        const std::vector<SolidState>& states, const Mat34& pose);
     void solid_in_solid(const World& world, int inner, int outer, const std::vector<Solid>& solids,
                         const std::vector<SolidState>& states);
-    // The point of a solid's surface nearest to a point inside it, found in its rest shape; false when outside. Only
-    // triangles that face `facing`, the outward normal of what the point belongs to, unless that is zero: at the edges of
-    // things that lie on each other the sides are as near as the tops.
+    // The point of a solid's surface nearest to a point inside it, found in its rest shape; false when outside. For
+    // a vertex of another solid only triangles that its surface faces: at the edges of things that lie on each other the
+    // sides are as near as the tops.
     bool surface_of(int solid, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
-                    const Vec3& point, const Vec3& facing, Support& support, Vec3& normal, double& distance);
+                    const Vec3& point, int vertex, int of_solid, Support& support, Vec3& normal,
+                    double& distance);
     int nearest_facing(const SolidShape& shape, const std::vector<Vec3>& x, const Vec3& at_rest,
                        const Vec3& facing, Vec3& nearest) const;
     Vec3 vertex_normal(const Solid& solid, const SolidState& state, SolidShape& shape, int vertex) const;
