@@ -48,8 +48,21 @@ Vec3 LayeredDepthImage::point(int ray, double depth) const {
     return p;
 }
 
+void RayMask::reset(int tile_pixels, int columns, int rows) {
+    tile_pixels_ = tile_pixels;
+    columns_ = columns;
+    rows_ = rows;
+    sum_.assign(static_cast<std::size_t>(columns + 1) * (rows + 1), 0);
+}
+
+void RayMask::finish() {
+    for (int j = 1; j <= rows_; ++j)
+        for (int i = 1; i <= columns_; ++i)
+            sum_[index(i, j)] += sum_[index(i - 1, j)] + sum_[index(i, j - 1)] - sum_[index(i - 1, j - 1)];
+}
+
 void LayeredDepthImage::rasterise(int axis, const Box3& box, double pixel,
-                                  std::span<const LdiTriangle> triangles) {
+                                  std::span<const LdiTriangle> triangles, const RayMask* mask) {
     const int iu = (axis + 1) % 3, iv = (axis + 2) % 3;
     axis_ = axis;
     pixel_ = pixel;
@@ -86,7 +99,8 @@ void LayeredDepthImage::rasterise(int axis, const Box3& box, double pixel,
         crossing.id = triangle.id;
         for (int row = first_v; row <= last_v; ++row)
             for (int column = first_u; column <= last_u; ++column)
-                if (ldi_cross(axis, u(column), v(row), triangle.corner, crossing) &&
+                if ((!mask || mask->wants_ray(column, row)) &&
+                    ldi_cross(axis, u(column), v(row), triangle.corner, crossing) &&
                     crossing.depth >= box.lo[axis] && crossing.depth <= box.hi[axis]) {
                     unsorted_.push_back(crossing);
                     ray_of_.push_back(row * width_ + column);

@@ -30,11 +30,41 @@ struct LdiCrossing {
 // cyclically: (y, z) for x, (z, x) for y, (x, y) for z.
 bool ldi_cross(int axis, double u, double v, const std::array<Vec3, 3>& corner, LdiCrossing& crossing);
 
+// Which rays of an image are wanted, by square tiles of them.
+class RayMask {
+  public:
+    void reset(int tile_pixels, int columns, int rows);  // of tiles; none is wanted
+    void want(int column, int row) { sum_[index(column + 1, row + 1)] = 1; }
+    void finish();  // before questions are asked
+
+    // Whether any tile of a range is wanted, ends included.
+    bool any(int first_column, int last_column, int first_row, int last_row) const {
+        return sum_[index(last_column + 1, last_row + 1)] - sum_[index(first_column, last_row + 1)] -
+                   sum_[index(last_column + 1, first_row)] + sum_[index(first_column, first_row)] >
+               0;
+    }
+    bool wants_ray(int column, int row) const {
+        const int i = column / tile_pixels_, j = row / tile_pixels_;
+        return any(i, i, j, j);
+    }
+    int tile_pixels() const { return tile_pixels_; }
+    int columns() const { return columns_; }
+    int rows() const { return rows_; }
+
+  private:
+    std::size_t index(int column, int row) const {
+        return static_cast<std::size_t>(row) * (columns_ + 1) + column;
+    }
+    int tile_pixels_ = 1, columns_ = 0, rows_ = 0;
+    std::vector<int> sum_;  // of wanted tiles before each column and row
+};
+
 class LayeredDepthImage {
   public:
     // Rays along `axis` through the centres of square pixels that cover the box; crossings outside the box's depth
-    // range are left out.
-    void rasterise(int axis, const Box3& box, double pixel, std::span<const LdiTriangle> triangles);
+    // range are left out, and those of rays that are not wanted.
+    void rasterise(int axis, const Box3& box, double pixel, std::span<const LdiTriangle> triangles,
+                   const RayMask* mask = nullptr);
 
     int axis() const { return axis_; }
     int width() const { return width_; }

@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace tenon::volume {
 namespace {
@@ -20,55 +21,70 @@ Box3 pixel_region(const Box3& box, double pixel) {
     return region;
 }
 
-int floor_of(double x) {  // std::floor is a call on plain x86-64
-    const int towards_zero = static_cast<int>(x);
-    return towards_zero - (x < towards_zero);
-}
-
-// A vertex and the rays of the scene's lattice beside it: between the least and the greatest of a triangle's vertices
-// along two axes lie the rays along the third that may meet it.
-struct LatticeVertex {
-    Vec3 point;
-    std::array<int, 3> above, below;  // the next ray at or above it, at or below it, with a little slack
-
-    void set(const Solid& solid, const Vec3& p, double per_pixel) {
-        constexpr double slack = 1e-5;  // of a pixel: wider than that of the images
-        const Mat34& q = solid.q;
-        for (int k = 0; k < 3; ++k) {
-            point[k] = solid.blocks ? p[k] : q(k, 0) * p[0] + q(k, 1) * p[1] + q(k, 2) * p[2] + q(k, 3);
-            const double place = per_pixel * point[k] - 0.5;
-            below[k] = floor_of(place + slack);
-            above[k] = floor_of(place - slack) + 1;
-        }
-    }
+// Which rays of the scene's lattice a vertex lies between, along each axis: the number of the gap, 21 bits each. Gaps
+// that differ by two million are taken for one, but no block of triangles is that wide.
+struct Gaps {
+    std::uint64_t key = 0;
+    bool on_ray = false;  // or so close to one that rounding may decide
 };
 
-// Whether any ray along any axis may meet the triangle: most triangles much smaller than a pixel lie between the rays.
-bool meets_rays(const LatticeVertex& a, const LatticeVertex& b, const LatticeVertex& c) {
-    int axes = 0;
-    for (int k = 0; k < 3; ++k)
-        axes +=
-            std::min({a.above[k], b.above[k], c.above[k]}) <= std::max({a.below[k], b.below[k], c.below[k]});
-    return axes >= 2;
+class GapFinder {
+  public:
+    GapFinder(const Mat34& q, double pixel) {
+        for (int k = 0; k < 3; ++k) {
+            for (int l = 0; l < 4; ++l) row_[k][l] = q(k, l) / pixel;
+            row_[k][3] += kShift - 0.5;
+        }
+    }
+
+    Gaps operator()(const Vec3& p) const {
+        Gaps gaps;
+        for (int k = 0; k < 3; ++k) {
+            const double place = row_[k][0] * p[0] + row_[k][1] * p[1] + row_[k][2] * p[2] + row_[k][3];
+            const int gap = static_cast<int>(place);
+            const double beyond = place - gap;
+            gaps.key |= static_cast<std::uint64_t>(gap & 0x1fffff) << (21 * k);
+            gaps.on_ray |= beyond < kSlack || beyond > 1 - kSlack;
+        }
+        return gaps;
+    }
+
+  private:
+    static constexpr double kShift = 1 << 29;  // makes places positive, so that a cast rounds down
+    static constexpr double kSlack = 1e-5;     // of a pixel: wider than that of the images
+    std::array<std::array<double, 4>, 3> row_;
+};
+
+// Whether any ray along any axis may meet the triangle: its corners must lie in different gaps along the other two axes.
+// Most triangles much smaller than a pixel lie between the rays.
+bool meets_rays(const Gaps& a, const Gaps& b, const Gaps& c) {
+    constexpr std::uint64_t one = 0x1fffff;
+    const std::uint64_t differ = (a.key ^ b.key) | (b.key ^ c.key);
+    const int axes = ((differ & one) != 0) + ((differ & (one << 21)) != 0) + ((differ & (one << 42)) != 0);
+    return axes >= 2 || a.on_ray || b.on_ray || c.on_ray;
 }
 
-// The solid's triangles in the region that rays may meet.
-void gather(const Solid& solid, int surface, const Box3& region, double pixel,
+// The solid's triangles that rays may meet and whose boxes pass a test, as those of larger parts then do.
+template <class Test>
+void gather(const Solid& solid, int surface, double pixel, const Test& test,
             std::vector<geometry::LdiTriangle>& out) {
     const geometry::SurfaceTree& tree = *solid.surface;
-    std::array<LatticeVertex, geometry::SurfaceTree::block_vertices> vertex;
-    NodeBoxes(solid).visit_blocks(region, [&](int b) {
+    const GapFinder gaps_of(solid.q, pixel);
+    std::array<Gaps, geometry::SurfaceTree::block_vertices> gaps;
+    NodeBoxes(solid).visit_blocks(test, [&](int b) {
         const geometry::SurfaceTree::Block block = tree.block(b);
         for (std::size_t v = 0; v < block.vertices.size(); ++v)
-            vertex[v].set(solid, tree.vertices()[block.vertices[v]], 1 / pixel);
+            gaps[v] = gaps_of(tree.vertices()[block.vertices[v]]);
         for (const auto& t : block.triangles) {
-            const auto& [i, j, k] = t.corner;
-            if (!meets_rays(vertex[i], vertex[j], vertex[k])) continue;
+            if (!meets_rays(gaps[t.corner[0]], gaps[t.corner[1]], gaps[t.corner[2]])) continue;
             geometry::LdiTriangle triangle;
-            triangle.corner = {vertex[i].point, vertex[j].point, vertex[k].point};
             Box3 box;
-            for (const Vec3& corner : triangle.corner) box.add(corner);
-            if (!box.overlaps(region)) continue;
+            for (int k = 0; k < 3; ++k) {
+                const Vec3& corner = tree.vertices()[block.vertices[t.corner[k]]];
+                triangle.corner[k] = solid.blocks ? corner : transform(solid.q, corner);
+                box.add(triangle.corner[k]);
+            }
+            if (!test(box)) continue;
             triangle.surface = surface;
             triangle.id = t.id;
             out.push_back(triangle);
@@ -236,12 +252,13 @@ void sweep_ray(const geometry::LayeredDepthImage& image, int ray, const std::arr
     if (crossings.empty()) return;
     std::array<int, 2> depth = starting_depths(image, ray, solids, region);
     const LdiCrossing* lower = nullptr;
-    bool odd = depth[0] > 1 || depth[1] > 1;
+    // a deformable surface may overlap itself
+    const auto twice_inside = [&](int s) { return depth[s] > 1 && !solids[s]->gradient_per_vertex; };
+    bool odd = twice_inside(0) || twice_inside(1);
     for (const LdiCrossing& crossing : crossings) {
         const bool was = depth[0] > 0 && depth[1] > 0;
         depth[crossing.surface] += crossing.exit ? -1 : 1;
-        // a deformable surface may overlap itself
-        if (depth[crossing.surface] > 1 && !solids[crossing.surface]->gradient_per_vertex) odd = true;
+        odd = odd || twice_inside(crossing.surface);
         const bool is = depth[0] > 0 && depth[1] > 0;
         if (!was && is) lower = &crossing;
         if (was && !is && lower) {
@@ -277,8 +294,9 @@ void Intersection::begin(const Solid& a, const Solid& b, const Grid& grid) {
     triangles_.clear();
     region_ = find_region(a, b, grid.pixel);
     if (region_.box.empty()) return;
-    gather(a, 0, region_.box, grid.pixel, triangles_);
-    gather(b, 1, region_.box, grid.pixel, triangles_);
+    const auto wanted = [&](const Box3& box) { return region_.on_wanted_rays(box); };
+    gather(a, 0, grid.pixel, wanted, triangles_);
+    gather(b, 1, grid.pixel, wanted, triangles_);
 }
 
 void Intersection::begin_self(const Solid& solid, const Grid& grid) {
@@ -287,7 +305,9 @@ void Intersection::begin_self(const Solid& solid, const Grid& grid) {
     triangles_.clear();
     region_ = {};
     region_.box = pixel_region(solid.box, grid.pixel);
-    if (!region_.box.empty()) gather(solid, 0, region_.box, grid.pixel, triangles_);
+    if (!region_.box.empty())
+        gather(
+            solid, 0, grid.pixel, [](const Box3&) { return true; }, triangles_);
 }
 
 void Intersection::image(int axis) {
@@ -295,14 +315,15 @@ void Intersection::image(int axis) {
     cells_[axis].clear();
     IntersectionStats& stats = stats_[axis] = {};
     if (triangles_.empty()) return;
-    image.rasterise(axis, region_.box, grid_.pixel, triangles_);
+    const bool alone = solids_[0] == solids_[1];
+    image.rasterise(axis, region_.box, grid_.pixel, triangles_, alone ? nullptr : &region_.rays[axis]);
     stats.rays = image.rays();
     Accumulator sums(solids_, grid_, cells_[axis]);
     for (int ray = 0; ray < image.rays(); ++ray) {
         const int crossings = static_cast<int>(image.ray(ray).size());
         stats.crossings += crossings;
         stats.layers = std::max(stats.layers, crossings);
-        if (solids_[0] == solids_[1])
+        if (alone)
             sweep_ray_of_one(image, ray, sums);
         else
             sweep_ray(image, ray, solids_, region_, sums, stats);

@@ -51,6 +51,8 @@ class Narrowing {
                 if (region_.box.empty() || region_.box.size().prod() > 0.9 * before) break;
             }
         }
+        region_.pixel = pixel_;
+        for (int axis = 0; axis < 3 && !region_.box.empty(); ++axis) mark_rays(axis);
         return region_;
     }
 
@@ -126,6 +128,20 @@ class Narrowing {
         crop_depth(axis, depth, first_u, last_u, first_v, last_v);
         crop_rays(u_, first_u, last_u);
         crop_rays(v_, first_v, last_v);
+    }
+
+    // Tiles in which both solids may be inside at one depth.
+    void mark_rays(int axis) {
+        fill_tiles(axis);
+        geometry::RayMask& mask = region_.rays[axis];
+        mask.reset(tile_pixels_, nu_, nv_);
+        for (int j = 0; j < nv_; ++j)
+            for (int i = 0; i < nu_; ++i) {
+                const std::size_t tile = static_cast<std::size_t>(j) * nu_ + i;
+                const Span a = inside_span(axis, 0, tile), b = inside_span(axis, 1, tile);
+                if (!a.empty() && !b.empty() && std::max(a.lo, b.lo) <= std::min(a.hi, b.hi)) mask.want(i, j);
+            }
+        mask.finish();
     }
 
     // The rays now start and end elsewhere: still outside only if no box of the remaining tiles lies before.
@@ -213,6 +229,23 @@ void NodeBoxes::cover(const Box3& region, double size, std::vector<Box3>& boxes)
         if (last) boxes.push_back(box);
         i = inside && !last ? i + 1 : nodes[i].escape;
     }
+}
+
+bool OverlapRegion::on_wanted_rays(const Box3& part) const {
+    if (!part.overlaps(box)) return false;
+    for (int axis = 0; axis < 3; ++axis) {
+        const geometry::RayMask& mask = rays[axis];
+        const double per_tile = 1 / (mask.tile_pixels() * pixel), slack = 1e-5 * pixel;
+        const auto index = [&](double x, int k, int n) {
+            return static_cast<int>(std::clamp((x - box.lo[k]) * per_tile, 0.0, n - 1.0));
+        };
+        const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+        if (mask.any(index(part.lo[u] - slack, u, mask.columns()),
+                     index(part.hi[u] + slack, u, mask.columns()), index(part.lo[v] - slack, v, mask.rows()),
+                     index(part.hi[v] + slack, v, mask.rows())))
+            return true;
+    }
+    return false;
 }
 
 OverlapRegion find_region(const Solid& a, const Solid& b, double pixel) {

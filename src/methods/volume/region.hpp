@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "geometry/ldi.hpp"
 #include "methods/volume/solid.hpp"
 
 namespace tenon::volume {
@@ -16,6 +17,10 @@ struct OverlapRegion {
     bool known_outside(int axis, int solid) const {
         return outside_at_start[axis][solid] || outside_at_end[axis][solid];
     }
+    // The rays along each axis that may pass through both solids at one depth.
+    std::array<geometry::RayMask, 3> rays;
+    double pixel = 0;
+    bool on_wanted_rays(const Box3& part) const;  // whether any of those may meet what the box holds
 };
 
 // Boxes in the world of the nodes of a solid's tree.
@@ -42,10 +47,10 @@ class NodeBoxes {
     // The box of the whole solid, a little wide: that of nodes an eighth of its size.
     Box3 whole() const;
 
-    // Calls visit(block) for the blocks of triangles whose boxes reach into a region.
-    template <class Visit>
-    void visit_blocks(const Box3& region, const Visit& visit) const {
-        tree_.visit_where([&](int node) { return (*this)(node).overlaps(region); }, visit);
+    // Calls visit(block) for the blocks of triangles whose boxes pass a test, which those of inner nodes must pass too.
+    template <class Test, class Visit>
+    void visit_blocks(const Test& test, const Visit& visit) const {
+        tree_.visit_where([&](int node) { return test((*this)(node)); }, visit);
     }
 
     // Boxes that together hold the solid's surface within a region: of the largest nodes of that size at most, or of
