@@ -145,6 +145,32 @@ TEST(VolumeIntersection, LeavesNothingOutThatCounts) {
     EXPECT_GT(met, 30);
 }
 
+// Two balls in one mesh overlap as two bodies would: the surface is inside itself twice there.
+TEST(VolumeIntersection, ASurfaceMayOverlapItself) {
+    const auto ball = make("icosphere", {{"radius", 1.0}, {"subdivisions", 3.0}});
+    const Solid left = at(*ball, {0.1, 0.2, 0.3}), right = at(*ball, {1.4, 0.5, 0.6});
+    Made both;
+    both.mesh = posed(*ball, left);
+    const int count = static_cast<int>(both.mesh.vertices.size());
+    for (const Vec3& v : posed(*ball, right).vertices) both.mesh.vertices.push_back(v);
+    for (const Triangle& t : ball->mesh.triangles)
+        both.mesh.triangles.push_back({t[0] + count, t[1] + count, t[2] + count});
+    both.edges = geometry::all_edges(both.mesh);
+    both.tree = geometry::SurfaceTree(both.mesh, both.edges);
+    const Solid solid = at(both, Vec3::Zero());
+    for (int cell_pixels : {0, 6}) {
+        const Grid grid{0.05, cell_pixels};
+        Intersection intersection;
+        intersection.begin_self(solid, grid);
+        for (int axis = 0; axis < 3; ++axis) intersection.image(axis);
+        std::vector<CellVolume> cells;
+        IntersectionStats stats;
+        intersection.finish(cells, stats);
+        EXPECT_NEAR(total(cells), total(cells_of(left, right, grid)), 1e-12);
+        EXPECT_GT(total(cells), 0.1);
+    }
+}
+
 // The mean error of the measured volume over places of the pair in the lattice, at n pixels across.
 double mean_error(const Made& made, const Vec3& offset, const Mat3& turn, double wanted, double pixel) {
     const int places = 12;
