@@ -129,12 +129,20 @@ class IslandNewton {
     }
 
     // Bodies that this step hardly moves stay where they are: their contacts with each other need no new distances.
-    // Never in the first iteration, where even the smallest acceleration counts.
+    // Never in the first iteration, where even the smallest acceleration counts, and never when the descent is theirs:
+    // without it the others' part of the direction may lead uphill.
     void rest_settled_bodies() {
         if (result_.iterations < 2 || !island_.rows.empty()) return;
+        double slope = direction_.slope;
+        resting_.clear();
         for (std::size_t n = 0; n < poses_.size(); ++n) {
             if (displacement_bound(direction_.step[n], box(n)) > settled * context_.tolerance) continue;
-            direction_.slope -= direction_.slope_of[n];
+            slope -= direction_.slope_of[n];
+            resting_.push_back(n);
+        }
+        if (slope > 0.5 * direction_.slope) return;
+        direction_.slope = slope;
+        for (const std::size_t n : resting_) {
             direction_.slope_of[n] = 0.0;
             direction_.step[n].setZero();
             direction_.turn[n].setZero();
@@ -362,6 +370,7 @@ class IslandNewton {
     std::vector<Mat34> poses_, trial_;
     double energy_ = 0.0;
     std::vector<char> stale_;
+    std::vector<std::size_t> resting_;
     bool friction_stale_ = false;
     int stale_steps_ = 0;
     bool affine_ = false;
