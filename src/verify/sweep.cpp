@@ -96,12 +96,24 @@ Vec3 normal_towards(const Corners& cell, const Vec3& towards) {
     return normal.dot(towards) < 0 ? Vec3(-normal) : normal;
 }
 
+// Across one edge of each cell, on the side of `towards`.
+Vec3 across_edges(const Corners& a, int i, const Corners& b, int j, const Vec3& towards) {
+    const Vec3 across = (a[(i + 1) % 3] - a[i]).cross(b[(j + 1) % 3] - b[j]).stableNormalized();
+    return across.dot(towards) < 0 ? Vec3(-across) : across;
+}
+
 // The closest points say where to look. Where edges are nearly parallel their place is lost to round-off, and with it
-// the direction between cells that are microns apart: then the normals serve.
+// the direction between cells that are microns apart: then the normals serve, or what is across two edges.
 bool apart_between(const Stop& s, const Stop& e) {
     const Vec3 &n = s.nearest.direction, &m = e.nearest.direction;
-    return apart_along(s, e, n, m) || apart_along(s, e, normal_towards(s.a, n), normal_towards(e.a, m)) ||
-           apart_along(s, e, normal_towards(s.b, n), normal_towards(e.b, m));
+    if (apart_along(s, e, n, m) || apart_along(s, e, normal_towards(s.a, n), normal_towards(e.a, m)) ||
+        apart_along(s, e, normal_towards(s.b, n), normal_towards(e.b, m)))
+        return true;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            if (apart_along(s, e, across_edges(s.a, i, s.b, j, n), across_edges(e.a, i, e.b, j, m)))
+                return true;
+    return false;
 }
 
 // Apart along `axis` on the same side at both ends, and therefore all the way.

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t grain = 256;
 constexpr double scripted_weight =
-    1e5;                        // scripted bodies are pushed to their pose with this many times their inertia
-constexpr int max_rounds = 40;  // of candidates within a step
+    1e5;  // scripted bodies are pushed to their pose with this many times their inertia
+constexpr int max_rounds = 100;  // of candidates within a step
 
 // Of the solid bodies that move; 1e300 when there are none.
 double thinnest_body(const World& world) {
@@ -271,16 +271,21 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
 
 // Runs Newton on every island that is not finished. True when some body left the range of the candidates.
 bool AffineMethod::solve_islands(StepContext& context, int round) {
-    const std::vector<Island> islands = find_islands(bodies_, field_, joint_rows_);
+    std::vector<Island> islands = find_islands(bodies_, field_, joint_rows_);
     std::vector<char> in_island(q_.size(), 0);
     for (const Island& island : islands)
         for (const int body : island.bodies) in_island[body] = 1;
-    if (round == 0)
-        for (std::size_t i = 0; i < q_.size(); ++i)
-            if (!in_island[i]) {
-                q_[i] = free_[i];
-                finished_[i] = 1;
-            }
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        if (in_island[i] || finished_[i]) continue;
+        if (round == 0) {
+            q_[i] = free_[i];
+            finished_[i] = 1;
+        } else if (bodies_.body[i].role != Role::still) {  // nothing near it any more, but not there yet
+            Island& alone = islands.emplace_back();
+            alone.bodies = {static_cast<int>(i)};
+            alone.held = bodies_.body[i].hold >= 0;
+        }
+    }
     std::vector<IslandResult> results(islands.size());
     parallel_for(islands.size(), 1, [&](std::size_t k) {
         const Island& island = islands[k];

@@ -282,11 +282,14 @@ class IslandNewton {
         log.energy = energy_;
         double t = 1.0;
         move_trial(t);
+        // A step that leaves the slack is shortened. New candidates are due only when nothing else shortens it further.
+        double leaves = 2.0;
         if (!within_slack()) {
             note_wanted(motion);
             while (!within_slack() && t > 0.05) move_trial(t *= 0.5);
-            result_.out_of_slack = true;
-            if (!within_slack()) return;
+            leaves = t;
+            result_.out_of_slack = !within_slack();
+            if (result_.out_of_slack) return;
         }
         log.filtered = t = filter(t);
         const double noise = 1e-12 * std::abs(energy_);
@@ -302,9 +305,10 @@ class IslandNewton {
                 accept(trial_energy);
                 log.energy = trial_energy;
                 log.length = t;
+                result_.out_of_slack = t > 0.9 * leaves;
                 // A small step may be small because its model of friction was too stiff: look again, a few times.
                 const bool look_again = friction_stale_ && small && ++stale_steps_ <= 3;
-                result_.converged = small && !result_.out_of_slack && !look_again;
+                result_.converged = small && leaves > 1.0 && !look_again;
                 return;
             }
             // Minimum of the parabola through both energies and the slope.
@@ -315,7 +319,6 @@ class IslandNewton {
         // No decrease to be had: either at the bottom, to round-off, or stuck.
         evaluate_pairs(island_, context_, poses_);
         result_.converged = small;
-        result_.out_of_slack = false;
         if (!small) result_.iterations = context_.settings.max_iterations;
     }
 

@@ -449,10 +449,24 @@ void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& conte
                                   solve::BlockCholesky& solver, const Direction& direction, double t,
                                   std::vector<Mat34>& trial) {
     const std::size_t nodes = island.bodies.size();
-    std::vector<Mat34> bent(nodes);  // what the poses are off a straight step
+    std::vector<Mat34> bent(nodes);   // what the poses are off a straight step
+    std::vector<double> most(nodes);  // of that, for any point of the body
+    const auto some_gap_closes = [&] {
+        for (const int k : island.pairs) {
+            const CandidatePair& pair = context.field.pair(k);
+            const int a = context.node[pair.a], b = context.node[pair.b];
+            const double off = (a >= 0 ? most[a] : 0.0) + (b >= 0 ? most[b] : 0.0);
+            for (const ContactPoint& p : context.field.contacts(k).points)
+                if (off > 0.1 * p.distance) return true;
+        }
+        return false;
+    };
     for (int sweep = 0; sweep < 2; ++sweep) {
-        for (std::size_t n = 0; n < nodes; ++n)
+        for (std::size_t n = 0; n < nodes; ++n) {
             bent[n] = trial[n] - context.q[island.bodies[n]] - t * direction.step[n];
+            most[n] = displacement_bound(bent[n], context.field.local_box(island.bodies[n]));
+        }
+        if (!some_gap_closes()) return;
         residual_.assign(nodes * Dof, 0.0);
         correction_.resize(nodes * Dof);
         double worst = 0.0;  // of gaps closed by it, in gaps
