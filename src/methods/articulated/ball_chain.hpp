@@ -17,6 +17,7 @@ class BallChain : public Component {
     void solve(BodyField& field) override;
     double residual(const BodyField& field) override;
     std::string solver_name() const override { return joints_.empty() ? "free" : "chain"; }
+    bool forgets_excess() const override { return true; }
     void write_forces(const BodyField& field, World& world) const override;
 
     // A whole step at once; the field holds the poses of bodies that do not move freely.

@@ -49,6 +49,8 @@ class Component {
     virtual bool update_bounds(const BodyField&) { return false; }
 
     virtual bool linear() const { return true; }
+    // The next step starts without the strain that turning has left.
+    virtual bool forgets_excess() const { return !linear(); }
     virtual bool can_sweep() const { return false; }     // a BallChain with enough bodies for its sweep
     virtual bool has_contacts() const { return false; }  // between its own bodies
     virtual std::string solver_name() const = 0;

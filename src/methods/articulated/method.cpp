@@ -81,8 +81,8 @@ void ArticulatedMethod::build(const World& world) {
     sort_joints(world);
     only_chains_ = !contacts_->enabled() && !options_.polar_free && options_.min_iterations <= 1;
     for (const auto& component : components_) only_chains_ = only_chains_ && component->can_sweep();
-    keeps_stress_ = contacts_->enabled();
-    for (const auto& component : components_) keeps_stress_ = keeps_stress_ || !component->linear();
+    keeps_stress_ = false;
+    for (const auto& component : components_) keeps_stress_ = keeps_stress_ || component->forgets_excess();
     matrix_step_ = 0.0;
 }
 
@@ -97,7 +97,7 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
     if (contacts_->enabled()) euler_before = euler_left_;
     if (!whole || !advance(world, dt, world.time + dt, with_history, false)) {
         if (contacts_->enabled()) euler_left_ = euler_before;
-        advance_in_pieces(world, dt);
+        advance_in_pieces(world, dt, whole ? std::min(4, options_.start_substeps) : options_.start_substeps);
     }
     {
         auto guard = timer_.stage("outputs");
@@ -131,9 +131,9 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
 
 // BDF2 needs a step behind it: the first one is made of small implicit Euler steps. So is a step in which bodies turn too
 // far for the solve to follow, such as the tip of a whip.
-void ArticulatedMethod::advance_in_pieces(World& world, double dt) {
+void ArticulatedMethod::advance_in_pieces(World& world, double dt, int pieces) {
     std::vector<Mat34> start_q = world.bodies.q, start_rate = world.bodies.rate;
-    const int pieces = std::max(1, options_.start_substeps);
+    pieces = std::max(1, pieces);
     total_.strain = 0.0;
     total_.converged = true;
     try {
@@ -155,7 +155,10 @@ void ArticulatedMethod::advance_in_pieces(World& world, double dt) {
 bool ArticulatedMethod::advance(World& world, double h, double end_time, bool with_history, bool last_try) {
     set_step_size(h, with_history);
     move_scripted(world, end_time);
-    const Sweep swept = may_sweep(world) ? sweep(world, h, with_history) : Sweep::failed;
+    // A sweep starts from poses alone: it does not know which strain to leave behind.
+    const bool turning =
+        (known_ || !loaded_stress_.empty()) && last_excess_ > 0.1 * options_.strain_tolerance;
+    const Sweep swept = may_sweep(world) && !turning ? sweep(world, h, with_history) : Sweep::failed;
     if (swept == Sweep::settled) return true;
     only_swept_ = false;
     {
@@ -164,7 +167,7 @@ bool ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
     }
     if (!known_)  // rotation and strain of a state that did not come from a step of ours
         for (const auto& component : components_) refresh(field_, component->bodies);
-    if (loaded_stress_.size() == field_.stress.size()) field_.stress.swap(loaded_stress_);
+    if (!loaded_stress_.empty()) field_.stress.swap(loaded_stress_);
     loaded_stress_.clear();
     known_ = false;
     {
@@ -184,6 +187,7 @@ bool ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
             current_[c]->begin_step(field_, start);
             NewtonLoop loop(options_, field_, *contacts_, *current_[c], touched_[c], world.bodies.q);
             if (swept == Sweep::begun) loop.take_first(&new_rate_);
+            if (!last_try) loop.may_give_up();
             reports_[c] = loop.run();
         };
         std::vector<std::size_t> small;
@@ -198,6 +202,7 @@ bool ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
     if (!settled && !last_try) return false;
     auto guard = timer_.stage("commit");
     known_ = true;
+    last_excess_ = total_.excess;
     contacts_->remember();
     commit(world, h, with_history);
     return true;
@@ -211,6 +216,7 @@ bool ArticulatedMethod::add_reports() {
         now.halvings += report.halvings;
         now.strain = std::max(now.strain, report.strain);
         now.residual = std::max(now.residual, report.residual);
+        now.excess = std::max(now.excess, report.excess);
         now.settled = now.settled && report.settled;
         total_.corrections += report.corrections;
         total_.fallbacks += report.fallbacks;
@@ -220,6 +226,7 @@ bool ArticulatedMethod::add_reports() {
     total_.halvings += now.halvings;
     total_.strain = std::max(total_.strain, now.strain);
     total_.residual = now.residual;
+    total_.excess = now.excess;
     return now.settled;
 }
 
@@ -307,6 +314,7 @@ void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, history_step_);
     write_values(out, euler_left_);
     contacts_->save(out);
+    write_value(out, last_excess_);
     if (keeps_stress_) write_values(out, known_ ? field_.stress : std::vector<Mat3>());
     if (!has_history_) return;
     write_values(out, previous_q_);
@@ -318,6 +326,7 @@ void ArticulatedMethod::load(std::istream& in) {
     read_value(in, history_step_);
     read_values(in, euler_left_);
     contacts_->load(in);
+    read_value(in, last_excess_);
     if (keeps_stress_) read_values(in, loaded_stress_);
     if (!has_history_) return;
     read_values(in, previous_q_);

@@ -24,7 +24,7 @@ class ArticulatedMethod : public Method {
     void sort_joints(const World& world);
     bool joints_changed(const World& world) const;
     bool advance(World& world, double h, double end_time, bool with_history, bool last_try);
-    void advance_in_pieces(World& world, double dt);
+    void advance_in_pieces(World& world, double dt, int pieces);
     void set_step_size(double h, bool with_history);
     void move_scripted(const World& world, double end_time);
     void set_targets(const World& world, double h, double end_time, bool with_history);
@@ -70,6 +70,7 @@ class ArticulatedMethod : public Method {
     StageTimer timer_;
     double matrix_step_ = 0.0;
     bool known_ = false;               // rotation and stress are those of the world's state
+    double last_excess_ = 0.0;         // of the last step that was not swept
     bool keeps_stress_ = false;        // the next step starts from stresses that poses do not tell
     std::vector<Mat3> loaded_stress_;  // such ones, from a file
     SolveReport total_;

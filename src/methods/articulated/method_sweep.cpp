@@ -55,7 +55,8 @@ ArticulatedMethod::Sweep ArticulatedMethod::sweep(World& world, double h, bool w
             const bool fell =
                 swept.energy_after <= swept.energy_before + 1e-9 * std::abs(swept.energy_before);
             settled = settled && (fell || !closed || !options_.backtracking) &&
-                      swept.gap_after < options_.joint_tolerance && swept.excess <= options_.strain_tolerance;
+                      swept.gap_after < options_.joint_tolerance &&
+                      swept.excess <= carried_share * options_.strain_tolerance;
         }
     }
     if (!settled) {

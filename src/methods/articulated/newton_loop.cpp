@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kGrain = 4096;
 constexpr double shortest_step = 1e-3;
 constexpr int most_ventures = 3;
+constexpr double hopeless = 0.5;  // excess of a body that turned by a radian
 
 }  // namespace
 
@@ -23,6 +24,8 @@ NewtonLoop::NewtonLoop(const Options& options, BodyField& field, ContactSet& con
       touched_(touched),
       last_q_(last_q) {
     touches_ = !touched.empty() || component.has_contacts();
+    // what the next step starts from is held to more
+    most_excess_ = (component.forgets_excess() ? 1.0 : carried_share) * options.strain_tolerance;
     side_changes_ = (touches_ ? options.contact.max_iterations : options.max_iterations) - 1;
 }
 
@@ -37,10 +40,11 @@ SolveReport NewtonLoop::run() {
         search();
         if (done(iteration, before)) break;
     }
-    if (length_ == 1.0 && !component_.linear() && !field_.polar_free)
+    if (length_ == 1.0 && component_.forgets_excess() && !field_.polar_free)
         forget_excess(field_, component_.bodies, component_.scratch.rotation);
     report_.strain = state_.strain;
-    report_.settled = !cut_short() && state_.excess <= 2.0 * options_.strain_tolerance;
+    report_.excess = state_.excess;
+    report_.settled = !cut_short() && state_.excess <= 2.0 * most_excess_;
     if (report_.residual > 1e3 * options_.joint_tolerance) report_.converged = false;
     return report_;
 }
@@ -175,7 +179,7 @@ bool NewtonLoop::go(double length) {
 }
 
 bool NewtonLoop::may_venture() const {
-    return length_ == 1.0 && state_.excess > options_.strain_tolerance && !field_.polar_free &&
+    return length_ == 1.0 && state_.excess > most_excess_ && !field_.polar_free &&
            report_.solves < options_.max_iterations;
 }
 
@@ -193,16 +197,19 @@ bool NewtonLoop::change_sides() {
 
 // Further solves only while turning has left strain above tolerance and the potential still falls, or sides change.
 bool NewtonLoop::done(int iteration, double energy_before) {
+    if (may_give_up_ && !touches_ && state_.excess > hopeless) return true;
     if (ventures_ > 0) return false;
-    // nothing is gained any more: neither the whole component's potential falls, nor the worst body's excess
+    // little is gained: the component's potential falls no more, and no body would make it start again in smaller steps
+    // that the next solve could save
+    const bool bearable = state_.excess <= 2.0 * most_excess_;
     const bool still = energy_ > energy_before - 1e-4 * std::abs(energy_before) &&
-                       state_.excess > 0.5 * excess_before_ && iteration > 1;
+                       (bearable || state_.excess > 0.5 * excess_before_) && iteration > 1;
     excess_before_ = state_.excess;
     const bool sides = length_ < 1.0 && side_changes_ > 0 && change_sides();
     report_.residual = component_.residual(field_);
     closed_ = report_.residual < options_.joint_tolerance;
-    const bool strained = (cut_short() || (state_.excess > options_.strain_tolerance && !still)) &&
-                          iteration < options_.max_iterations;
+    const bool strained =
+        (cut_short() || (state_.excess > most_excess_ && !still)) && iteration < options_.max_iterations;
     if (closed_ && !sides && !strained && iteration >= options_.min_iterations) return true;
     if (iteration < options_.max_iterations) return false;
     report_.converged = false;

@@ -16,6 +16,9 @@ class NewtonLoop {
     // The result of a first solve that was made elsewhere (see ChainSweep), by body.
     void take_first(const std::vector<Mat34>* result) { first_ = result; }
 
+    // The step may be made again in pieces: bodies that turn too far are not followed for long.
+    void may_give_up() { may_give_up_ = true; }
+
     SolveReport run();  // leaves the result in the field; throws StepFailure
 
   private:
@@ -45,7 +48,9 @@ class NewtonLoop {
     SolveReport report_;
     FieldReport state_;
     const std::vector<Mat34>* first_ = nullptr;
-    double energy_ = 0.0;  // of the last accepted iterate
+    bool may_give_up_ = false;
+    double most_excess_ = 0.0;  // more than this is worth another solve
+    double energy_ = 0.0;       // of the last accepted iterate
     double excess_before_ = 0.0;
     double length_ = 1.0;  // of the last accepted step
     int ventures_ = 0;     // whole steps in a row that raised the potential and were followed all the same
