@@ -86,11 +86,12 @@ void ContactProblem::set_velocities(const std::vector<VolumeContact>& contacts, 
 }
 
 void ContactProblem::set_positions(const std::vector<VolumeContact>& contacts, double allowed_pixels,
-                                   bool whole) {
+                                   bool whole, double most_pixels) {
     begin(contacts, 1, whole);
     for (std::size_t i = 0; i < contacts.size(); ++i) {
         add_contact(contacts[i], static_cast<int>(i), true);
-        lcp_.free[i] = allowed_pixels * contacts[i].pixel - contacts[i].depth();
+        const double pixel = contacts[i].pixel;
+        lcp_.free[i] = std::max(allowed_pixels * pixel - contacts[i].depth(), -most_pixels * pixel);
     }
 }
 

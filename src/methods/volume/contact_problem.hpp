@@ -19,9 +19,11 @@ class ContactProblem {
     // Velocities without approach, with a friction pyramid.
     void set_velocities(const std::vector<VolumeContact>& contacts, bool friction_at_center);
 
-    // Positions (Eqs. 18, 19) with the allowed mean depth left in place, that many pixels. `whole`: elastic bodies that
-    // move without changing shape, those that are pinned not at all.
-    void set_positions(const std::vector<VolumeContact>& contacts, double allowed_pixels, bool whole);
+    // Positions (Eqs. 18, 19) with the allowed mean depth left in place, that many pixels, and what is deeper than
+    // `most_pixels` beyond that. `whole`: elastic bodies that move without changing shape, those that are pinned not at
+    // all.
+    void set_positions(const std::vector<VolumeContact>& contacts, double allowed_pixels, bool whole,
+                       double most_pixels = 1e300);
 
     // Builds W; needed before solve().
     void couple();

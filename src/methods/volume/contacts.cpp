@@ -256,10 +256,15 @@ void join_slivers(const Grid& grid, std::vector<CellVolume>& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (area[i] >= small) continue;
         int best = -1;
-        for (std::size_t k = 0; k < cells.size(); ++k) {
-            bool near = k != i && !gone[k] && area[k] > area[i];
-            for (int d = 0; d < 3; ++d) near = near && std::abs(cells[k].cell[d] - cells[i].cell[d]) <= 1;
-            if (near && (best < 0 || area[k] > area[best])) best = static_cast<int>(k);
+        for (int code = 0; code < 27; ++code) {
+            std::array<int, 3> near = cells[i].cell;
+            near[0] += code % 3 - 1, near[1] += code / 3 % 3 - 1, near[2] += code / 9 - 1;
+            const auto at =
+                std::lower_bound(cells.begin(), cells.end(), near,
+                                 [](const CellVolume& c, const auto& key) { return c.cell < key; });
+            const std::size_t k = at - cells.begin();
+            if (at == cells.end() || at->cell != near || k == i || gone[k] || area[k] <= area[i]) continue;
+            if (best < 0 || area[k] > area[best]) best = static_cast<int>(k);
         }
         if (best < 0) continue;
         cells[best].axis_volume += cells[i].axis_volume;

@@ -16,6 +16,9 @@ namespace {
 constexpr double kAllowedDepthPixels = 0.5;
 // Overlaps deeper than this are no drift of a contact that was kept, but a state to get out of.
 constexpr double kDeepPixels = 2.0;
+// Elastic bodies change shape by this much in one correction at most: a linearised step is good for no more, and where
+// there is no room, in a tight pile, deep overlaps asked for at once would tear bodies. The rest is left to later steps.
+constexpr double kBentPixels = 1.0;
 
 using Key = std::array<int, 5>;
 
@@ -176,18 +179,29 @@ void VolumeMethod::stabilise(const World& world, StageTimer& timer, StepReport& 
         ContactProblem problem(world, motion_);
         {
             const auto stage = timer.stage("contact_modelling");
-            problem.set_positions(now_, kAllowedDepthPixels, whole);
+            problem.set_positions(now_, kAllowedDepthPixels, whole, whole ? 1e300 : kBentPixels);
             problem.couple();
         }
         const auto stage = timer.stage("constraint_solver");
         multiplier.assign(now_.size(), 0.0);
         problem.solve({settings_.sweeps, 0.01 * kAllowedDepthPixels * finder_.grid().pixel}, multiplier,
                       change_);
+        if (!whole) limit_change(world, 2 * kBentPixels * finder_.grid().pixel);
         motion_.shift(world, change_);
     }
     report.figures.emplace_back("stabilisation_loops", loops);
     report.figures.emplace_back("depth", depth);
     report.min_distance = now_.empty() ? 1e300 : -depth;
+}
+
+// No vertex of an elastic body farther than this: its whole change is scaled.
+void VolumeMethod::limit_change(const World& world, double most) {
+    for (int e = 0; e < static_cast<int>(world.elastic.size()); ++e) {
+        Eigen::Map<Eigen::Matrix3Xd> change(change_.data() + motion_.elastic_offset(e), 3,
+                                            static_cast<Eigen::Index>(motion_.vertices[e].size()));
+        const double farthest = change.colwise().norm().maxCoeff();
+        if (farthest > most) change *= most / farthest;
+    }
 }
 
 void VolumeMethod::report_contacts(World& world, double dt, StepReport& report) const {

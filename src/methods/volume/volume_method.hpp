@@ -54,6 +54,7 @@ class VolumeMethod final : public Method {
     void solve_velocities(const World& world, StageTimer& timer, StepReport& report);
     void apply_penalties(const World& world, double dt, StageTimer& timer);
     void stabilise(const World& world, StageTimer& timer, StepReport& report);
+    void limit_change(const World& world, double most);
     void recall_impulses();
     void remember_impulses();
     Vec3 impulse_of(std::size_t contact) const;  // on body b
