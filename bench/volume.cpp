@@ -115,7 +115,7 @@ std::vector<Case> table_1(bool quick) {
         cases.push_back({fmt::format("toys-{:.0f}", toys),
                          "soft-toys",
                          {{"toys", toys}, {"detail", 30.0}},
-                         0.6,
+                         1.0,
                          20,
                          paper});
     return cases;
