@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "math/parallel.hpp"
 #include "tenon/builtin.hpp"
@@ -10,13 +11,18 @@ namespace tenon::bench {
 
 StepReport AdaptiveRun::step() {
     StepReport report;
+    const std::clock_t start = std::clock();
     ms.push_back(1e3 * seconds_of([&] { report = simulation.step(); }));
-    double contact = 0;
+    cpu_ms += 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    double contact = 0, solve = 0;
     for (const auto& [stage, value] : report.phases) {
         if (stage == "contact" || stage == "collide") contact += value;
+        for (const char* part : {"lay_out", "assemble", "factor", "solve", "contact"})
+            if (stage == part) solve += value;
         stage_ms[stage] += value;
     }
     contact_ms.push_back(contact);
+    solve_ms.push_back(solve);
     if (!simulation.world().elastic.empty()) height.push_back(middle_height(simulation.world()));
     for (const auto& [name, value] : report.figures) {
         if (name == "rigid_fraction") rigid.push_back(value);
@@ -27,7 +33,9 @@ StepReport AdaptiveRun::step() {
 
 void AdaptiveRun::forget_times() {
     ms.clear();
+    cpu_ms = 0;
     contact_ms.clear();
+    solve_ms.clear();
     stage_ms.clear();
 }
 
@@ -80,6 +88,7 @@ PairResult run_pair(AdaptiveRun& adaptive, AdaptiveRun& plain, double share) {
     result.adaptive_ms = adaptive.total() / steps;
     result.plain_ms = plain.total() / steps;
     result.total = plain.total() / adaptive.total();
+    result.cpu_total = plain.cpu_ms / std::max(1e-6, adaptive.cpu_ms);
     result.nc_total = plain.total_without_contact() / adaptive.total_without_contact();
     return result;
 }

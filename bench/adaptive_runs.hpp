@@ -15,8 +15,10 @@ using Given = std::map<std::string, ParamValue>;
 struct AdaptiveRun {
     Simulation simulation;
     std::vector<double> ms, contact_ms, rigid;  // of each step
-    std::vector<double> height;                 // of the first solid's centre of mass after each step
-    std::map<std::string, double> stage_ms;     // in all
+    double cpu_ms = 0;             // processor time of all steps, which a busy machine does not change
+    std::vector<double> solve_ms;  // of each step: from the layout of unknowns to contact
+    std::vector<double> height;    // of the first solid's centre of mass after each step
+    std::map<std::string, double> stage_ms;  // in all
     std::map<std::string, double> figure_sum;
 
     explicit AdaptiveRun(const Scene& scene) : simulation(scene) {}
@@ -37,6 +39,7 @@ struct AdaptiveError {
 struct PairResult {
     double adaptive_ms = 0, plain_ms = 0;  // per step
     double total = 0, mean = 0, nc_total = 0, nc_mean = 0;
+    double cpu_total = 0;  // by processor time
     AdaptiveError error;
 };
 
