@@ -156,6 +156,8 @@ void figure_6(const Options& options) {
         exporting::PlotHistogram elastic{"elastic, true", {}, 32}, rigid{"rigid, forecast", {}, 32};
         for (float state : run.simulation.world().elastic[0].element_state)
             (state < 1 ? elastic : rigid).values.push_back(16 * (state - std::floor(state)) - 10);
+        if (rigid.values.empty()) panel.title += ", all elastic: true rates";
+        if (elastic.values.empty()) panel.title += ", all rigid: forecasts";
         if (!elastic.values.empty()) panel.histograms.push_back(elastic);
         if (!rigid.values.empty()) panel.histograms.push_back(rigid);
         page.panels.push_back(std::move(panel));

@@ -5,6 +5,7 @@
 
 #include "adaptive_support.hpp"
 #include "methods/adaptive/components.hpp"
+#include "methods/adaptive/contacts.hpp"
 
 namespace tenon {
 namespace {
@@ -64,6 +65,46 @@ TEST(AdaptiveRigid, ComponentsHaveNoHinges) {
             EXPECT_EQ(seen[v] == 1, state.owner[v] >= 0);
         }
     }
+}
+
+// Contacts of rigid solids are looked for in their frames, by trees: the same as looking at every vertex where it is.
+TEST(AdaptiveRigid, FramesHaveTheSameContacts) {
+    Scene scene = soft_scene(0.01, true);
+    add_floor(scene);
+    BodySpec step =
+        body_spec(scene, "step", box_spec({0.3, 0.2, 1.0}), {0.25, 0.1, 0}, turn(20, Vec3::UnitY()));
+    step.type = BodyType::static_body;
+    scene.add_body(step);
+    add_soft_box(scene, "lower", {0.6, 0.2, 0.2}, 0.07, {0, 0.1, 0}, rubber());
+    add_soft_box(scene, "upper", {0.4, 0.2, 0.3}, 0.07, {-0.1, 0.27, 0.04}, rubber());
+    scene.elastic[0].rotation = turn(8, Vec3(1, 2, 3));
+    scene.elastic[1].rotation = turn(-15, Vec3(3, 1, 2));
+    const World world = build_world(scene);
+    std::vector<adaptive::Solid> solids;
+    std::vector<adaptive::SolidState> states;
+    for (int s = 0; s < 2; ++s) {
+        solids.push_back(adaptive::make_solid(world, s));
+        states.push_back(adaptive::make_state(solids[s], world.elastic[s]));
+    }
+    const geometry::SignedDistanceOptions field{.cells = 20, .padding = 3};
+    adaptive::Contacts plain(world, solids, field), framed(world, solids, field);
+    plain.find(world, solids, states, world.bodies.q);
+    for (int s = 0; s < 2; ++s) {
+        std::fill(states[s].rigid.begin(), states[s].rigid.end(), char{1});
+        adaptive::form_components(world, solids[s], 1, 0.0, 0.0, states[s]);
+        ASSERT_TRUE(states[s].wholly_rigid());
+    }
+    framed.find(world, solids, states, world.bodies.q);
+    int with_solid = 0;
+    ASSERT_EQ(plain.points().size(), framed.points().size());
+    for (std::size_t k = 0; k < plain.points().size(); ++k) {
+        EXPECT_EQ(plain.points()[k].key, framed.points()[k].key);
+        EXPECT_NEAR(plain.points()[k].distance, framed.points()[k].distance, 1e-9);
+        EXPECT_LT((plain.points()[k].normal - framed.points()[k].normal).norm(), 1e-6);
+        with_solid += plain.points()[k].on_b.solid >= 0 ? 1 : 0;
+    }
+    EXPECT_GT(with_solid, 2);
+    EXPECT_GT(plain.points().size(), 10u);
 }
 
 // A free body that spins becomes rigid, keeps its spin, and stays rigid.
