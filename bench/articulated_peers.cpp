@@ -182,7 +182,8 @@ btTransform placed(double x, double y, double z, bool along_z = false) {
 #ifdef TENON_HAVE_MUJOCO
 std::string tree_chain(int links, double end_mass, double dt, const char* integrator) {
     std::string xml = fmt::format(
-        "<mujoco><size nconmax='10' njmax='10'/><option timestep='{}' integrator='{}' gravity='0 -9.81 "
+        "<mujoco><size nconmax='10' njmax='10' nstack='20000000'/><option timestep='{}' integrator='{}' "
+        "gravity='0 -9.81 "
         "0'><flag contact='disable'/></option><worldbody>",
         dt, integrator);
     std::string close;
