@@ -73,6 +73,9 @@ class IslandNewton {
             context.node[island.bodies[n]] = static_cast<int>(n);
         }
         affine_ = island.held || !island.rows.empty();
+        // Neo-Hookean energies are differences of numbers as large as the stiffness.
+        if (context.settings.rigidity == RigidityModel::neo_hookean)
+            for (const int body : island.bodies) round_off_ += 4e-15 * context.bodies.body[body].rigidity;
     }
 
     IslandResult run(bool fresh) {
@@ -292,7 +295,7 @@ class IslandNewton {
             if (result_.out_of_slack) return;
         }
         log.filtered = t = filter(t);
-        const double noise = 1e-12 * std::abs(energy_);
+        const double noise = 1e-12 * std::abs(energy_) + round_off_;
         for (double shorter = 0.5; t > 1e-9; t = filter(shorter * t)) {
             ++result_.line_search_steps;
             double trial_energy;
@@ -372,6 +375,7 @@ class IslandNewton {
     Direction direction_;
     std::vector<Mat34> poses_, trial_;
     double energy_ = 0.0;
+    double round_off_ = 0.0;  // of energies, beyond what their size says
     std::vector<char> stale_;
     std::vector<std::size_t> resting_;
     bool friction_stale_ = false;
