@@ -3,6 +3,7 @@
 #include <metis.h>
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 
 namespace tenon::solve {
@@ -42,6 +43,9 @@ std::vector<int> fill_reducing_order(const BlockPattern& pattern, Graph& graph) 
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
+    // METIS draws from the C library's random numbers: two at a time would share a sequence, and orders would vary
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
     const int status = METIS_NodeND(&count, graph.start.data(), graph.neighbour.data(), nullptr, options,
                                     permutation.data(), inverse.data());
     if (status == METIS_OK) std::copy(permutation.begin(), permutation.end(), order.begin());

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "math/parallel.hpp"
+#include "solve/block_symbolic.hpp"
 #include "solve/tile_kernels.hpp"
 
 namespace tenon::solve {
@@ -62,6 +63,15 @@ double relative_error(const BlockMatrix& matrix, BlockCholesky& cholesky, unsign
     matrix.multiply(wanted.data(), b.data());
     cholesky.solve(b.data(), x.data());
     return (x - wanted).norm() / wanted.norm();
+}
+
+// Elastic bodies are analysed side by side; the order of one must not depend on who else is at it.
+TEST(BlockCholesky, OrdersAreTheSameWhenMadeSideBySide) {
+    const BlockPattern pattern = random_matrix(400, 3, 3.0, 7).pattern;
+    const std::vector<int> alone = dissection_order(pattern);
+    std::vector<std::vector<int>> together(16);
+    parallel_for(together.size(), 1, [&](std::size_t i) { together[i] = dissection_order(pattern); });
+    for (const std::vector<int>& order : together) EXPECT_EQ(order, alone);
 }
 
 TEST(BlockMatrix, MultiplyIsSymmetric) {
