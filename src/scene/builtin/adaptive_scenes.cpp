@@ -212,7 +212,7 @@ std::vector<BuiltinScene> adaptive_scenes() {
          "the rim stays rigid while the tyre deforms where it touches the ground",
          adaptive_parameters({{"young", 1e6, "Young's modulus of the tyre", 1, 1e13, {}, "Pa"},
                               {"tilt", 4.0, "lean at the start, in degrees", -45, 45}},
-                             0.06, 2e-3, 1.5, 5e-4, 5e-3),
+                             0.06, 2e-3, 4.0, 5e-4, 5e-3),
          {{"cell", 0.032}, {"dt", 1e-3}, {"seconds", 4.0}},
          make_wheel},
         {"octopus-soft",
