@@ -209,6 +209,7 @@ void nets(const Options& options) {
             const Measured m = measure(simulation, steps, 2);
             options.print(row_of(fmt::format("joint-net {}", collider), "tenon", c.n)
                               .set("ms_per_step", m.ms)
+                              .set("processor_ms", m.processor_ms)
                               .set("solver", m.solver)
                               .set("solves_per_step", m.solves)
                               .set("joint_residual_max", m.residual));
@@ -229,6 +230,7 @@ void nets(const Options& options) {
             options.print(row_of("joint-net none", peer.engine, c.n)
                               .set("setting", peer.setting)
                               .set("ms_per_step", peer.ms_per_step)
+                              .set("processor_ms", peer.processor_ms_per_step)
                               .set("joint_residual_max", peer.gap));
     }
 }

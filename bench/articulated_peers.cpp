@@ -124,7 +124,7 @@ struct BulletWorld {
     }
     PeerRun run(double dt, int steps, const std::string& setting) {
         PeerRun result{"bullet", setting};
-        const double start = now_ms();
+        const double start = now_ms(), processor = processor_seconds();
         int done = 0;
         for (; done < steps && result.finite; ++done) {
             world.stepSimulation(static_cast<btScalar>(dt), 0);
@@ -133,6 +133,7 @@ struct BulletWorld {
             result.gap = std::max(result.gap, open);
         }
         result.ms_per_step = (now_ms() - start) / std::max(1, done);
+        result.processor_ms_per_step = 1e3 * (processor_seconds() - processor) / std::max(1, done);
         return result;
     }
 };
@@ -273,7 +274,7 @@ PeerRun run_mujoco(const std::string& xml, int steps, const std::string& setting
         return result;
     }
     mjData* data = mj_makeData(model);
-    const double start = now_ms();
+    const double start = now_ms(), processor = processor_seconds();
     int done = 0;
     for (; done < steps && result.finite; ++done) {
         mj_step(model, data);
@@ -285,7 +286,10 @@ PeerRun run_mujoco(const std::string& xml, int steps, const std::string& setting
         const double* end = data->xpos + 3 * (model->nbody - 1);
         if (judge && !judge->goes_on(result, result.gap, end[0], end[1], end[2])) break;
     }
-    if (!judge) result.ms_per_step = (now_ms() - start) / std::max(1, done);
+    if (!judge) {
+        result.ms_per_step = (now_ms() - start) / std::max(1, done);
+        result.processor_ms_per_step = 1e3 * (processor_seconds() - processor) / std::max(1, done);
+    }
     mj_deleteData(data);
     mj_deleteModel(model);
     return result;
