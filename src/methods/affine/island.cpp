@@ -88,6 +88,7 @@ class IslandNewton {
         const int limit = context_.settings.max_iterations;
         while (result_.iterations < limit && !result_.converged && !result_.out_of_slack) {
             ++result_.iterations;
+            if (overshot_) start_friction_again();
             find_direction();
             rest_settled_bodies();
             move_friction();
@@ -253,6 +254,14 @@ class IslandNewton {
         });
     }
 
+    // Back to the energy's own model of friction, whose direction leads downhill by construction.
+    void start_friction_again() {
+        for_friction([&](std::size_t, const CandidatePair&, PairContacts& contacts, const Mat34& moved_a,
+                         const Mat34& moved_b) {
+            reset_friction_duals(contacts, moved_a, moved_b, context_.friction_eps);
+        });
+    }
+
     // After a Newton direction is known: friction's directions as its linear model has them.
     void move_friction() {
         const auto step_of = [&](int body) -> Mat34 {
@@ -308,6 +317,7 @@ class IslandNewton {
                 accept(trial_energy);
                 log.energy = trial_energy;
                 log.length = t;
+                overshot_ = t < 0.1 * log.filtered;
                 result_.out_of_slack = t > 0.9 * leaves;
                 // A small step may be small because its model of friction was too stiff: look again, a few times.
                 const bool look_again = friction_stale_ && small && ++stale_steps_ <= 3;
@@ -379,6 +389,7 @@ class IslandNewton {
     std::vector<char> stale_;
     std::vector<std::size_t> resting_;
     bool friction_stale_ = false;
+    bool overshot_ = false;  // the last step had to be shortened although nothing was in its way
     int stale_steps_ = 0;
     bool affine_ = false;
 };
