@@ -191,7 +191,9 @@ void heavy_chains(const Options& options) {
                                   .set("ms_per_step", peer.ms_per_step)
                                   .set("seconds", peer.seconds)
                                   .set("joint_residual_max", peer.gap)
-                                  .set("survives", peer.sound ? 1.0 : 0.0));
+                                  .set("outcome", !peer.sound                         ? "fails"
+                                                  : peer.seconds < seconds - 0.5 * dt ? "out of time"
+                                                                                      : "lasts"));
         }
 }
 
