@@ -37,4 +37,12 @@ inline Vec3 mass_center(const ElasticBody& body) {
     return sum / mass;
 }
 
+// Contact forces on the first elastic body over its weight: one when it rests.
+inline double carried_part(const World& world) {
+    double force = 0, mass = 0;
+    for (const Contact& c : world.contacts) force += c.force.y();
+    for (double m : world.elastic[0].vertex_mass) mass += m;
+    return force / (mass * 9.81);
+}
+
 }  // namespace tenon
