@@ -147,7 +147,7 @@ double angle_of_helix(double alpha, double seconds, double h) {
 
 Scene make_screw(const Params& params) {
     Scene scene;
-    scene.dt = 0.01;
+    scene.dt = params.number("dt");
     scene.seconds = params.number("seconds");
     scene.materials[0].friction = 0.0;
     const double pitch = 0.25;
@@ -233,6 +233,7 @@ std::vector<BuiltinScene> affine_friction_scenes() {
              {{"segments", 24.0, "corners around the threads", 12.0, 200.0},
               {"rows", 8.0, "rows of corners per pitch", 6.0, 100.0},
               {"clearance", 0.03, "gap between the threads", 1e-4, 0.2, {}, "m"},
+              {"dt", 0.01, "time step, whose loss of spin the expectation allows for", 1e-4, 0.1, {}, "s"},
               {"seconds", 1.0, "duration", 0.01, 100.0, {}, "s"}},
              {{"segments", 48.0}, {"rows", 16.0}, {"clearance", 0.02}, {"seconds", 3.0}},
              make_screw}};
