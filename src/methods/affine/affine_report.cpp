@@ -32,9 +32,10 @@ void AffineMethod::write_log(const std::vector<Island>& islands, const std::vect
         for (std::size_t k = 0; k < results[i].log.size(); ++k) {
             const IterationLog& l = results[i].log[k];
             *log_ << "step " << step_ << " round " << round << " island " << i << " bodies "
-                  << islands[i].bodies.size() << " iteration " << k << " contacts " << l.contacts
-                  << " energy " << l.energy << " slope " << l.slope << " motion " << l.motion << " filtered "
-                  << l.filtered << " length " << l.length << (l.affine ? " affine" : " rigid") << '\n';
+                  << islands[i].bodies.size() << " iteration " << k << " free " << l.bodies << " contacts "
+                  << l.contacts << " energy " << l.energy << " slope " << l.slope << " motion " << l.motion
+                  << " filtered " << l.filtered << " length " << l.length << (l.affine ? " affine" : " rigid")
+                  << '\n';
         }
     log_->flush();
 }

@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t pair_grain = 16;
 constexpr double settled = 0.01;  // of the tolerance: bodies that a Newton step moves by less may stay
+constexpr double restless =
+    0.1;  // of the tolerance: bodies that a Newton step moves by more go on by themselves
+constexpr std::size_t least_split = 16;  // bodies of the smallest island that is worth it
 
 class UnionFind {
   public:
@@ -79,20 +82,18 @@ class IslandNewton {
     }
 
     IslandResult run(bool fresh) {
-        {
-            Clock clock(result_.energy_ms);
-            evaluate_pairs(island_, context_, poses_);
-            energy_ = energy_at(island_, context_, poses_);
-        }
+        start();
         if (fresh) start_from_prediction();
         const int limit = context_.settings.max_iterations;
         while (result_.iterations < limit && !result_.converged && !result_.out_of_slack) {
             ++result_.iterations;
             if (overshot_) start_friction_again();
             find_direction();
+            for (int again = 0; again < 3 && stiffen_reversals(); ++again) find_direction();
             rest_settled_bodies();
             move_friction();
             take_step();
+            if (!result_.converged && !result_.out_of_slack && result_.iterations < limit) solve_restless();
         }
         return std::move(result_);
     }
@@ -104,6 +105,66 @@ class IslandNewton {
         double& sum;
         StageTimer::Clock::time_point start;
     };
+
+    void start() {
+        Clock clock(result_.energy_ms);
+        evaluate_pairs(island_, context_, poses_);
+        energy_ = energy_at(island_, context_, poses_);
+    }
+
+    // Where only a few bodies still move, the others stay until these are done: iterations cost what moves. All of them
+    // are looked at again before the island counts as converged.
+    void solve_restless() {
+        if (poses_.size() < least_split || !island_.rows.empty() || !may_split_) return;
+        std::vector<char> moves(poses_.size(), 0);
+        for (std::size_t n = 0; n < poses_.size(); ++n)
+            moves[n] = displacement_bound(direction_.step[n], box(n)) > restless * context_.tolerance;
+        for (std::size_t k = 0; k < island_.pairs.size(); ++k) {
+            const CandidatePair& pair = context_.field.pair(island_.pairs[k]);
+            if (stale_[k])
+                for (const int body : {pair.a, pair.b})
+                    if (context_.node[body] >= 0) moves[context_.node[body]] = 1;
+        }
+        Island part;
+        std::vector<std::size_t> place;
+        for (std::size_t n = 0; n < poses_.size(); ++n) {
+            if (!moves[n]) continue;
+            place.push_back(n);
+            part.bodies.push_back(island_.bodies[n]);
+            part.held = part.held || context_.bodies.body[island_.bodies[n]].hold >= 0;
+        }
+        if (part.bodies.empty() || 2 * part.bodies.size() > poses_.size()) return;
+        for (const int k : island_.pairs) {
+            const CandidatePair& pair = context_.field.pair(k);
+            const int a = context_.node[pair.a], b = context_.node[pair.b];
+            if ((a >= 0 && moves[a]) || (b >= 0 && moves[b])) part.pairs.push_back(k);
+        }
+        for (const int body : island_.bodies) context_.node[body] = -1;
+        IslandNewton rest(part, context_);
+        rest.depth_ = depth_ + 1;
+        IslandResult later = rest.run(false);
+        const bool later_converged = may_split_ = later.converged;
+        for (auto& piece : later.path) {
+            std::vector<Mat34> whole = poses_;
+            for (std::size_t m = 0; m < place.size(); ++m) whole[place[m]] = piece[m];
+            piece = std::move(whole);
+        }
+        if (later.out_of_slack)
+            for (std::size_t n = 0; n < poses_.size(); ++n) {
+                if (moves[n]) continue;
+                context_.wanted[island_.bodies[n]] = poses_[n];
+                context_.left[island_.bodies[n]] = 0;
+            }
+        if (!later.converged && !later.out_of_slack) later.iterations = static_cast<int>(later.log.size());
+        result_.go_on(std::move(later));
+        // Whoever split this island off looks at it again; where only friction was in doubt, that is settled.
+        result_.converged = later_converged && (depth_ > 0 || was_small_);
+        for (std::size_t n = 0; n < poses_.size(); ++n) {
+            context_.node[island_.bodies[n]] = static_cast<int>(n);
+            poses_[n] = context_.q[island_.bodies[n]];
+        }
+        start();
+    }
 
     void find_direction() {
         auto& solver = context_.solvers[island_.bodies[0]];
@@ -254,20 +315,38 @@ class IslandNewton {
         });
     }
 
-    // Back to the energy's own model of friction, whose direction leads downhill by construction.
+    // Back to a model of friction that no step overshoots.
     void start_friction_again() {
-        for_friction([&](std::size_t, const CandidatePair&, PairContacts& contacts, const Mat34& moved_a,
-                         const Mat34& moved_b) {
-            reset_friction_duals(contacts, moved_a, moved_b, context_.friction_eps);
-        });
+        for_friction([&](std::size_t, const CandidatePair&, PairContacts& contacts, const Mat34&,
+                         const Mat34&) { stiffen_friction(contacts); });
+    }
+
+    Mat34 step_of(int body) const {
+        const int n = context_.node[body];
+        return n >= 0 ? direction_.step[n] : Mat34(Mat34::Zero());
+    }
+
+    // A step that turns sliding around sees friction pushing it on, where in truth friction would hold it. Such contacts
+    // get the stiff model, before the step rather than after it has failed. True when that changes the direction.
+    bool stiffen_reversals() {
+        excess_.assign(island_.pairs.size(), 0.0);
+        const auto look = [&](bool stiffen) {
+            for_friction([&](std::size_t k, const CandidatePair& pair, PairContacts& contacts,
+                             const Mat34& moved_a, const Mat34& moved_b) {
+                excess_[k] = friction_excess(contacts, moved_a, moved_b, step_of(pair.a), step_of(pair.b),
+                                             context_.friction_eps, stiffen);
+            });
+        };
+        look(false);
+        const double excess =
+            context_.bodies.potential_scale * std::accumulate(excess_.begin(), excess_.end(), 0.0);
+        if (excess < -0.1 * direction_.slope) return false;
+        look(true);
+        return true;
     }
 
     // After a Newton direction is known: friction's directions as its linear model has them.
     void move_friction() {
-        const auto step_of = [&](int body) -> Mat34 {
-            const int n = context_.node[body];
-            return n >= 0 ? direction_.step[n] : Mat34(Mat34::Zero());
-        };
         const auto mass_of = [&](int body) {
             return context_.node[body] >= 0 ? context_.bodies.body[body].inertia.mass : 1e300;
         };
@@ -284,11 +363,12 @@ class IslandNewton {
 
     void take_step() {
         const double motion = largest_motion();
-        const bool small = motion <= context_.tolerance;
+        const bool small = was_small_ = motion <= context_.tolerance;
         IterationLog& log = result_.log.emplace_back();
         log.slope = direction_.slope;
         log.motion = motion;
         log.affine = affine_;
+        log.bodies = static_cast<int>(poses_.size());
         for (const int k : island_.pairs)
             log.contacts += static_cast<int>(context_.field.contacts(k).points.size());
         log.energy = energy_;
@@ -387,10 +467,14 @@ class IslandNewton {
     double energy_ = 0.0;
     double round_off_ = 0.0;  // of energies, beyond what their size says
     std::vector<char> stale_;
+    std::vector<double> excess_;
     std::vector<std::size_t> resting_;
     bool friction_stale_ = false;
     bool overshot_ = false;  // the last step had to be shortened although nothing was in its way
     int stale_steps_ = 0;
+    int depth_ = 0;
+    bool was_small_ = false;  // the last step was within the tolerance
+    bool may_split_ = true;
     bool affine_ = false;
 };
 

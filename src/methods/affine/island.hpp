@@ -51,6 +51,7 @@ struct IterationLog {
     double filtered = 0.0;  // step length that CCD left
     double length = 0.0;    // step length taken
     int contacts = 0;
+    int bodies = 0;  // that were free to move
     bool affine = false;
 };
 

@@ -174,12 +174,33 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
 
 }  // namespace
 
-void reset_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b, double eps) {
-    for (FrictionPoint& p : pair.friction) {
-        const Vec3 u = sliding(p, moved_a, moved_b);
-        p.dual = u / friction_scale(u.norm(), eps).psi;
-    }
+void stiffen_friction(PairContacts& pair) {
+    for (FrictionPoint& p : pair.friction) p.dual.setZero();
     ++pair.duals;
+}
+
+double friction_excess(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b, const Mat34& step_a,
+                       const Mat34& step_b, double eps, bool stiffen) {
+    double sum = 0.0;
+    bool changed = false;
+    for (FrictionPoint& p : pair.friction) {
+        if (p.dual.isZero(0.0)) continue;
+        const Vec3 u = sliding(p, moved_a, moved_b), du = sliding(p, step_a, step_b);
+        const FrictionSprings f = friction_springs(p, u, 1.0, eps);
+        const double along = f.axis.dot(du), across = f.across.dot(du);
+        const double model =
+            f.force.dot(du) + 0.5 * (f.k_axis * along * along + f.k_across * across * across);
+        const double excess =
+            p.limit * (friction_norm((u + du).norm(), eps).value - friction_norm(u.norm(), eps).value) -
+            model;
+        if (excess <= 0.0 || u.dot(u + du) >= 0.0) continue;
+        sum += excess;
+        if (!stiffen) continue;
+        p.dual.setZero();
+        changed = true;
+    }
+    pair.duals += changed;
+    return sum;
 }
 
 double update_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b,

@@ -87,8 +87,13 @@ class NewtonSystem {
         row_gap_;  // per joint row: weight in the augmented matrix, ja.qa + jb.qb
 };
 
-// Friction's directions where they are those of the energy itself, at the bodies' motion so far.
-void reset_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b, double eps);
+// Friction without directions of its own: a model that is nowhere below friction's energy, so that no step overshoots.
+void stiffen_friction(PairContacts& pair);
+
+// The energy, J, by which a Newton step of the pair's bodies exceeds what the model of friction says: contacts whose
+// sliding it reverses. `stiffen`: those lose their directions.
+double friction_excess(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b, const Mat34& step_a,
+                       const Mat34& step_b, double eps, bool stiffen);
 
 // Moves the friction directions of a pair along with a Newton step of its bodies. Returns the force, N, by which the
 // step's model of friction differs from friction itself at its end.
