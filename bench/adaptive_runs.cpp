@@ -26,6 +26,7 @@ StepReport AdaptiveRun::step() {
     if (!simulation.world().elastic.empty()) height.push_back(middle_height(simulation.world()));
     for (const auto& [name, value] : report.figures) {
         if (name == "rigid_fraction") rigid.push_back(value);
+        if (name == "elastic_energy") energy.push_back(energies(simulation.world()).total() + value);
         figure_sum[name] += value;
     }
     return report;
@@ -101,6 +102,37 @@ double middle_height(const World& world) {
         mass += body.vertex_mass[v];
     }
     return sum / mass;
+}
+
+Vec3 center_of_all(const World& world) {
+    Vec3 sum = Vec3::Zero();
+    double mass = 0;
+    for (const ElasticBody& body : world.elastic)
+        for (std::size_t v = 0; v < body.x.size(); ++v) {
+            sum += body.vertex_mass[v] * body.x[v];
+            mass += body.vertex_mass[v];
+        }
+    return sum / mass;
+}
+
+double highest_point(const World& world) {
+    double highest = -1e300;
+    for (const ElasticBody& body : world.elastic)
+        for (const Vec3& x : body.x) highest = std::max(highest, x.y());
+    return highest;
+}
+
+double height_of_all(const World& world) {
+    Box3 box;
+    for (const ElasticBody& body : world.elastic)
+        for (const Vec3& x : body.x) box.add(x);
+    return std::max(1e-12, box.size().y());
+}
+
+double energy_scale(const AdaptiveRun& run) {
+    double largest = 1e-12;
+    for (double e : run.energy) largest = std::max(largest, std::abs(e - run.energy[0]));
+    return largest;
 }
 
 std::size_t tetrahedra(const World& world) {

@@ -18,6 +18,7 @@ struct AdaptiveRun {
     double cpu_ms = 0;             // processor time of all steps, which a busy machine does not change
     std::vector<double> solve_ms;  // of each step: from the layout of unknowns to contact
     std::vector<double> height;    // of the first solid's centre of mass after each step
+    std::vector<double> energy;    // kinetic, of gravity and elastic, after each step
     std::map<std::string, double> stage_ms;  // in all
     std::map<std::string, double> figure_sum;
 
@@ -47,9 +48,19 @@ struct PairResult {
 PairResult run_pair(AdaptiveRun& adaptive, AdaptiveRun& plain, double share = 1.0);
 
 double middle_height(const World& world);  // of the first solid's centre of mass
+Vec3 center_of_all(const World& world);    // centre of mass of all solids
+// Highest point of all solids, and the height of the box around them.
+double highest_point(const World& world);
+double height_of_all(const World& world);
+// The largest change of a run's energy since its first step: the scale of differences. The zero of gravity's is arbitrary.
+double energy_scale(const AdaptiveRun& run);
 std::size_t tetrahedra(const World& world);
 Row adaptive_row(const std::string& name, const std::string& method, const World& world);
 Scene adaptive_scene_of(const std::string& name, Given given, bool adaptive);
+
+// How far apart plain runs end that begin a nanometre apart (`NAME-twin`), and what plain and adaptive runs from several
+// starts have in common where one run is chance (`NAME-starts`).
+void adaptive_chaos(const Options& options);
 
 // Figs. 4 to 7 of the paper as SVG files in `adaptive-figures/`.
 void adaptive_figures(const Options& options);
