@@ -14,9 +14,11 @@
 namespace tenon::adaptive {
 namespace {
 
-constexpr double kWild = 2.0;  // mean edges that a velocity may change by in a step
-constexpr int kRescue = 30;    // iterations of Newton's method then
-constexpr char kAsks = 2;      // of SolidState::rigid: since this step
+constexpr double kWild = 2.0;        // mean edges that a velocity may change by in a step
+constexpr int kRescue = 30;          // iterations of Newton's method then
+constexpr char kAsks = 2;            // of SolidState::rigid: since this step
+constexpr double kWorthwhile = 0.1;  // share of a solid that must be rigid to be worth its forecasts
+constexpr int kLongestWait = 4;      // times steps_before_rigid, when elements ask and are woken at once
 
 // The twist that takes a scripted body to where its script has it at the end of the step.
 Vec6 scripted_twist(const World& world, int i, const world::RigidState& now, double dt) {
@@ -57,6 +59,7 @@ AdaptiveMethod::AdaptiveMethod(const World& world, const Params& params)
       oracles_(solids_.size()),
       contacts_(world, solids_, {.cells = settings_.field_cells, .padding = 3}),
       loads_(solids_.size()) {
+    wait_.assign(solids_.size(), 1);
     for (const Solid& solid : solids_) states_.push_back(make_state(solid, world.elastic[solid.index]));
     warnings_ = sliver_warnings(world);
     make_groups(world);
@@ -164,22 +167,25 @@ void AdaptiveMethod::gather(const World& world, double dt) {
 }
 
 // Elements that have been calm for long enough ask to be rigid.
-// Looked at once in as many steps, so that components do not change in every one.
+// Looked at once in as many steps, so that components do not change in every one; and less often where those that asked
+// last had to be woken at once. Small parts of a solid cost more than they save.
 void AdaptiveMethod::rigidify(const World& world) {
     due_.assign(solids_.size(), 0);
     if (world.step % settings_.steps_before_rigid != 0) return;
     for (int s = 0; s < static_cast<int>(solids_.size()); ++s) {
         SolidState& state = states_[s];
-        int changed = 0;
+        if (world.step % (static_cast<long>(settings_.steps_before_rigid) * wait_[s]) != 0) continue;
+        int changed = 0, rigid = 0;
         for (std::size_t i = 0; i < state.rigid.size(); ++i)
-            if (!state.rigid[i] && state.calm[i] >= settings_.steps_before_rigid) {
-                state.rigid[i] = kAsks;
+            if (state.rigid[i])
+                ++rigid;
+            else if (state.calm[i] >= settings_.steps_before_rigid)
                 ++changed;
-            }
-        if (changed > 0) {
-            form(world, s);
-            due_[s] = 1;
-        }
+        if (changed == 0 || changed + rigid < kWorthwhile * solids_[s].elements.size()) continue;
+        for (std::size_t i = 0; i < state.rigid.size(); ++i)
+            if (!state.rigid[i] && state.calm[i] >= settings_.steps_before_rigid) state.rigid[i] = kAsks;
+        form(world, s);
+        due_[s] = 1;
         hardened_ += changed;
     }
 }
@@ -207,7 +213,9 @@ void AdaptiveMethod::elastify(const World& world, double dt) {
         }
         ++oracles_run_;
         contact_loads(world, s, dt, impulse);
-        oracles_[s].forecast({world, solids_[s], driven_[s], impulse, dt}, settings_.preconditioner, state);
+        const double steps = struck(s) ? 1.0 : std::max(1.0, settings_.horizon / dt);
+        oracles_[s].forecast({world, solids_[s], driven_[s], impulse, dt, steps}, settings_.preconditioner,
+                             state);
         const int woken = wake(s);
         woken_ += woken;
         if (woken > 0) form(world, s);
@@ -219,11 +227,13 @@ void AdaptiveMethod::elastify(const World& world, double dt) {
 int AdaptiveMethod::wake(int solid) {
     SolidState& state = states_[solid];
     const ElasticElements& e = solids_[solid].elements;
-    int woken = 0;
+    int woken = 0, asked = 0, left = 0;
     std::vector<int> queue;
     std::vector<char> seen(e.tets.size(), 0);
     for (int i = 0; i < e.size(); ++i) {
         if (!state.rigid[i] || state.element_of[i] < 0) continue;
+        ++left;
+        asked += state.rigid[i] == kAsks ? 1 : 0;
         if (state.rate[i] > settings_.elastic_above) {
             if (state.rigid[i] == kAsks) queue.push_back(i);
             state.rigid[i] = 0;
@@ -233,6 +243,7 @@ int AdaptiveMethod::wake(int solid) {
             state.rigid[i] = 1;
         }
     }
+    const int refused = static_cast<int>(queue.size());
     for (std::size_t head = 0; head < queue.size(); ++head)
         for (int k = 0; k < e.corners; ++k) {
             const int next = solids_[solid].across[queue[head]][k];
@@ -244,7 +255,21 @@ int AdaptiveMethod::wake(int solid) {
             state.rigid[next] = 0;
             state.calm[next] = 0;
         }
+    if (asked > 0) wait_[solid] = 2 * refused > asked ? std::min(2 * wait_[solid], kLongestWait) : 1;
+    left -= woken;
+    if (woken > 0 && left < kWorthwhile * e.size()) {
+        std::fill(state.rigid.begin(), state.rigid.end(), char{0});
+        woken += left;
+    }
     return woken;
+}
+
+// True when something has just begun to touch a solid. What a blow does shows in one step; what is merely held out of balance
+// moves slowly at first, so that the forecast looks farther ahead.
+bool AdaptiveMethod::struck(int solid) const {
+    for (const TouchPoint& p : contacts_.points())
+        if (p.fresh && (p.on_a.solid == solid || p.on_b.solid == solid)) return true;
+    return false;
 }
 
 // A solid is looked at when elements have just become rigid, when something new touches a rigid part of it, when what
@@ -596,6 +621,7 @@ void AdaptiveMethod::save(std::ostream& out) const {
         write_values(out, loads_[s].keys);
         write_values(out, loads_[s].impulses);
         write_value(out, loads_[s].spin);
+        write_value(out, wait_[s]);
     }
 }
 
@@ -632,6 +658,7 @@ void AdaptiveMethod::load(std::istream& in) {
         read_values(in, loads_[s].keys);
         read_values(in, loads_[s].impulses);
         read_value(in, loads_[s].spin);
+        read_value(in, wait_[s]);
     }
     std::fill(dirty_.begin(), dirty_.end(), char{1});
 }

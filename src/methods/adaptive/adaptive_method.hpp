@@ -35,6 +35,7 @@ class AdaptiveMethod final : public Method {
     void make_groups(const World& world);
     void form(const World& world, int solid);
     int wake(int solid);
+    bool struck(int solid) const;
     void find_due_forecasts(const World& world, double dt);
     bool same_loads(const World& world, int solid, double dt);
     void contact_loads(const World& world, int solid, double dt, std::vector<Vec3>& impulse) const;
@@ -48,6 +49,7 @@ class AdaptiveMethod final : public Method {
     std::vector<MixedSystem> groups_;
     std::vector<char> dirty_;  // groups whose unknowns have changed
     std::vector<char> due_;    // solids to forecast in this step
+    std::vector<int> wait_;    // of solids: times steps_before_rigid between looks for calm elements
     std::vector<int> group_of_solid_, group_of_body_;
     Contacts contacts_;
     ContactSolver contact_solver_;

@@ -185,7 +185,7 @@ void Oracle::forecast(const Input& in, Preconditioner kind, SolidState& state) {
         along += (solid.mass[v] + in.h * solid.damping[v]) * z_[v].squaredNorm();
     }
     for (double c : curvature_) along += c;
-    const double alpha = along > 0 && work > 0 ? work / along : 1.0;
+    const double alpha = in.steps * (along > 0 && work > 0 ? work / along : 1.0);
     state.shown = false;
     for (int i = 0; i < e.size(); ++i)
         if (state.element_of[i] >= 0) {

@@ -38,6 +38,7 @@ class Oracle {
         const std::vector<Vec3>& driven;           // velocity of driven vertices over the step
         const std::vector<Vec3>& contact_impulse;  // on vertices
         double h;
+        double steps = 1;  // that what pulls goes on for
     };
     // Sets the forecast of the squared strain rate of every rigid element.
     void forecast(const Input& in, Preconditioner kind, SolidState& state);

@@ -30,6 +30,14 @@ std::vector<ParamInfo> parameters() {
          1e9,
          {},
          "s"},
+        {"horizon",
+         0.0,
+         "time for which a forecast lets what pulls go on, unless the solid has just been struck; 0: one "
+         "step",
+         0,
+         1e9,
+         {},
+         "s"},
         {"compliance", 0.0,
          "of contacts (gamma, s/kg; the paper has 0.001); 0: bodies sink in by 1/1000 of their least side at "
          "rest",
@@ -66,6 +74,7 @@ Settings read_settings(const Params& params) {
                                               : Preconditioner::cholesky;
     s.skip_oracle = params.flag("skip_oracle");
     s.oracle_interval = params.number("oracle_interval");
+    s.horizon = params.number("horizon");
     s.compliance = params.number("compliance");
     s.baumgarte = params.number("baumgarte");
     s.sweeps = params.integer("sweeps");

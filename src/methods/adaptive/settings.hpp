@@ -16,6 +16,7 @@ struct Settings {
     Preconditioner preconditioner = Preconditioner::cholesky;
     bool skip_oracle = true;
     double oracle_interval = 0.02;
+    double horizon = 0.0;     // s that forecasts look ahead where nothing has just struck
     double compliance = 0.0;  // gamma, s/kg; 0: from each body's weight
     double baumgarte = 0.2;   // k_b h
     int sweeps = 30;
