@@ -21,12 +21,22 @@ int MixedSystem::place_of(int solid) const {
     return static_cast<int>(std::find(solids_.begin(), solids_.end(), solid) - solids_.begin());
 }
 
+// Elements that asked to be rigid and were woken at once leave everything as it was.
+bool MixedSystem::is_laid_out(const std::vector<SolidState>& states) const {
+    if (parts_.size() != solids_.size() || nodes_ == 0) return false;
+    for (std::size_t k = 0; k < solids_.size(); ++k)
+        if (parts_[k].owner != states[solids_[k]].owner) return false;
+    return true;
+}
+
 void MixedSystem::lay_out(const std::vector<Solid>& solids, const std::vector<SolidState>& states) {
+    if (is_laid_out(states)) return;
     parts_.assign(solids_.size(), {});
     nodes_ = 0;
     for (std::size_t k = 0; k < solids_.size(); ++k) {
         const Solid& solid = solids[solids_[k]];
         const SolidState& state = states[solids_[k]];
+        parts_[k].owner = state.owner;
         parts_[k].node.assign(solid.vertices(), -1);
         for (int v : solid.order) {
             if (state.owner[v] >= 0) continue;

@@ -79,6 +79,7 @@ class MixedSystem {
         std::array<bool, 4> rigid;
     };
     struct Part {                     // of one solid
+        std::vector<int> owner;       // of vertices, for which this was laid out
         std::vector<int> node;        // of vertices; -1: not free
         std::vector<int> free;        // vertices with a node
         std::vector<int> owner_node;  // of owners: first node of the frame, -1 for drives
@@ -91,6 +92,7 @@ class MixedSystem {
         std::vector<Vec3> load;             // impulses on vertices during assembly
         Linearised about;
     };
+    bool is_laid_out(const std::vector<SolidState>& states) const;
     void lay_out_pattern(const std::vector<Solid>& solids, const std::vector<SolidState>& states);
     void add_vertices(const StepInput& in, int k);
     void add_pure_elements(const StepInput& in, int k);
