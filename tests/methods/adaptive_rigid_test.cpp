@@ -174,6 +174,37 @@ TEST(AdaptiveRigid, RestingStackDoesNotFlicker) {
     EXPECT_EQ(rigid, 1.0);
 }
 
+// A rigid solid at rest is carried by few solved contacts and by others that go on pushing: it does not move, all of them
+// carry its weight, and a blow gives them all back.
+TEST(AdaptiveRigid, RestsOnContactsThatAreHeld) {
+    Scene scene = soft_scene(0.01, true);
+    scene.gravity = Vec3(0, -9.81, 0);
+    add_floor(scene);
+    add_soft_box(scene, "box", {0.4, 0.2, 0.4}, 0.1, {0, 0.1, 0},
+                 soft_material("foam", 200, 1e5, 0.3, 0.5, 0.05));
+    BodySpec ball = body_spec(scene, "ball", shape_spec("sphere", {{"radius", 0.1}}), {0.1, 18, 0});
+    scene.add_body(ball);  // falls for 1.9 s
+    scene.method_params["tau_R"] = 1e-4;
+    Simulation simulation(scene);
+    StepReport report;
+    while (simulation.time() < 1.0) report = simulation.step();
+    const Vec3 before = mass_center(simulation.world().elastic[0]);
+    double mass = 0;
+    for (double m : simulation.world().elastic[0].vertex_mass) mass += m;
+    while (simulation.time() < 1.7) {
+        report = simulation.step();
+        EXPECT_GT(figure(report, "contacts_held"), 4.0);
+        EXPECT_EQ(figure(report, "oracles"), 0.0);
+        Vec3 force = Vec3::Zero();
+        for (const Contact& c : simulation.world().contacts) force += c.force;
+        EXPECT_NEAR(std::abs(force.y()), 9.81 * mass, 1e-3 * 9.81 * mass);
+    }
+    EXPECT_LT((mass_center(simulation.world().elastic[0]) - before).norm(), 1e-6);
+    while (simulation.time() < 2.0 && figure(report, "rigid_fraction") == 1.0) report = simulation.step();
+    EXPECT_LT(figure(report, "rigid_fraction"), 1.0);
+    EXPECT_EQ(figure(report, "contacts_held"), 0.0);
+}
+
 // What is rigid with a pinned end still notices that something pushes it, near the push first.
 TEST(AdaptiveRigid, HeldPartsWakeWhenTouched) {
     Scene scene = soft_scene(0.01, true);

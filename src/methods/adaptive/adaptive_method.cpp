@@ -17,6 +17,7 @@ namespace {
 constexpr double kWild = 2.0;        // mean edges that a velocity may change by in a step
 constexpr int kRescue = 30;          // iterations of Newton's method then
 constexpr char kAsks = 2;            // of SolidState::rigid: since this step
+constexpr double kStill = 1e-3;      // of what gravity gives in a step: slower solids rest
 constexpr double kWorthwhile = 0.1;  // share of a solid that must be rigid to be worth its forecasts
 constexpr int kLongestWait = 4;      // times steps_before_rigid, when elements ask and are woken at once
 
@@ -119,14 +120,15 @@ StepReport AdaptiveMethod::step(World& world, double dt) {
     }
     {
         const auto timing = timer_.stage("collide");
-        find_contacts(world);
+        find_contacts(world, dt);
     }
     if (settings_.adaptive) {
         const auto timing = timer_.stage("oracle");
         elastify(world, dt);
     }
     drive(world, dt);
-    const StepInput in{world, solids_, states_, bodies_, wrenches_, driven_, given_, dt, least_edge_};
+    const StepInput in{world,   solids_, states_,           bodies_, wrenches_,
+                       driven_, given_,  resting_.pushes(), dt,      least_edge_};
     const solve::PgsResult solved = solve_velocities(in);
     {
         const auto timing = timer_.stage("advance");
@@ -190,8 +192,10 @@ void AdaptiveMethod::rigidify(const World& world) {
     }
 }
 
-void AdaptiveMethod::find_contacts(const World& world) {
+void AdaptiveMethod::find_contacts(const World& world, double dt) {
     contacts_.find(world, solids_, states_, poses_);
+    resting_.take(solids_, states_, contacts_.on_fixed_bodies(), kStill * dt * world.gravity.norm(),
+                  contacts_.points());
 }
 
 // Rigid elements that would deform noticeably in this step become elastic before it.
@@ -218,7 +222,9 @@ void AdaptiveMethod::elastify(const World& world, double dt) {
                              state);
         const int woken = wake(s);
         woken_ += woken;
-        if (woken > 0) form(world, s);
+        if (woken == 0) continue;
+        form(world, s);
+        resting_.release(s, contacts_.points());
     }
 }
 
@@ -324,13 +330,14 @@ bool AdaptiveMethod::same_loads(const World& world, int solid, double dt) {
     std::vector<Vec3> impulses;
     bool fresh = false;
     double largest = dt * 1e-3 * mass;
-    for (const TouchPoint& p : contacts_.points())
-        if (p.a == bodies + solid || p.b == bodies + solid) {
-            keys.push_back(p.key);
-            impulses.push_back(turned * p.impulse);
-            largest = std::max(largest, p.impulse.norm());
-            fresh = fresh || p.fresh;
-        }
+    for (const auto* list : {&std::as_const(contacts_).points(), &resting_.held()})
+        for (const TouchPoint& p : *list)
+            if (p.a == bodies + solid || p.b == bodies + solid) {
+                keys.push_back(p.key);
+                impulses.push_back(turned * p.impulse);
+                largest = std::max(largest, p.impulse.norm());
+                fresh = fresh || p.fresh;
+            }
     for (const ElasticLoad& l : solids_[solid].loads) {
         const ForceSpec& force = world.forces[l.force];
         if (world.time < force.from || world.time >= force.to) continue;
@@ -350,14 +357,15 @@ void AdaptiveMethod::contact_loads(const World& world, int solid, double dt,
                                    std::vector<Vec3>& impulse) const {
     impulse.assign(solids_[solid].mass.size(), Vec3::Zero());
     for (std::size_t v = 0; v < given_[solid].size(); ++v) impulse[v] = dt * given_[solid][v];
-    for (const TouchPoint& p : contacts_.points()) {
-        if (p.on_a.solid != solid && p.on_b.solid != solid) continue;
-        const Vec3 total = p.fresh ? Vec3(forecast_impulse(world, p, dt) * p.normal) : p.impulse;
-        if (p.on_a.solid == solid)
-            for (int k = 0; k < p.on_a.count; ++k) impulse[p.on_a.vertex[k]] += p.on_a.weight[k] * total;
-        if (p.on_b.solid == solid)
-            for (int k = 0; k < p.on_b.count; ++k) impulse[p.on_b.vertex[k]] -= p.on_b.weight[k] * total;
-    }
+    for (const auto* list : {&contacts_.points(), &resting_.held()})
+        for (const TouchPoint& p : *list) {
+            if (p.on_a.solid != solid && p.on_b.solid != solid) continue;
+            const Vec3 total = p.fresh ? Vec3(forecast_impulse(world, p, dt) * p.normal) : p.impulse;
+            if (p.on_a.solid == solid)
+                for (int k = 0; k < p.on_a.count; ++k) impulse[p.on_a.vertex[k]] += p.on_a.weight[k] * total;
+            if (p.on_b.solid == solid)
+                for (int k = 0; k < p.on_b.count; ++k) impulse[p.on_b.vertex[k]] -= p.on_b.weight[k] * total;
+        }
 }
 
 // The impulse that stops a new contact, each side by the diagonal blocks of its matrix at rest alone. Gravity is left
@@ -538,20 +546,21 @@ void AdaptiveMethod::measure(double dt) {
 }
 
 void AdaptiveMethod::record(World& world, double dt, const solve::PgsResult& solved, StepReport& report) {
-    contacts_.remember();
+    contacts_.remember(resting_.held());
     world.contacts.clear();
     double deepest = 1e300;
-    for (const TouchPoint& p : contacts_.points()) {
-        deepest = std::min(deepest, p.distance);
-        Contact out;
-        out.a = p.b;
-        out.b = p.a;
-        out.point = p.point;
-        out.normal = p.normal;
-        out.force = p.impulse / dt;
-        out.distance = p.distance;
-        world.contacts.push_back(out);
-    }
+    for (const auto* list : {&std::as_const(contacts_).points(), &resting_.held()})
+        for (const TouchPoint& p : *list) {
+            deepest = std::min(deepest, p.distance);
+            Contact out;
+            out.a = p.b;
+            out.b = p.a;
+            out.point = p.point;
+            out.normal = p.normal;
+            out.force = p.impulse / dt;
+            out.distance = p.distance;
+            world.contacts.push_back(out);
+        }
     long elements = 0, elastic = 0, unknowns = 0, components = 0;
     double analyse = 0;
     for (std::size_t s = 0; s < solids_.size(); ++s) {
@@ -572,7 +581,7 @@ void AdaptiveMethod::record(World& world, double dt, const solve::PgsResult& sol
         unknowns += 3 * group.nodes();
         analyse += group.analyse_ms();
     }
-    report.contacts = static_cast<int>(contacts_.points().size());
+    report.contacts = static_cast<int>(world.contacts.size());
     report.min_distance = deepest;
     report.iterations = solved.sweeps;
     report.converged = solved.converged;
@@ -589,12 +598,14 @@ void AdaptiveMethod::record(World& world, double dt, const solve::PgsResult& sol
         {"analyse_ms", analyse},
         {"linearisations", static_cast<double>(linearisations_)},
         {"contact_residual", solved.residual},
+        {"contacts_held", static_cast<double>(resting_.held().size())},
         {"penetration", deepest < 0 ? -deepest : 0.0},
     };
 }
 
 void AdaptiveMethod::save(std::ostream& out) const {
     contacts_.save(out);
+    resting_.save(out);
     for (std::size_t s = 0; s < states_.size(); ++s) {
         const SolidState& state = states_[s];
         write_values(out, state.owner);
@@ -627,6 +638,7 @@ void AdaptiveMethod::save(std::ostream& out) const {
 
 void AdaptiveMethod::load(std::istream& in) {
     contacts_.load(in);
+    resting_.load(in);
     for (std::size_t s = 0; s < states_.size(); ++s) {
         SolidState& state = states_[s];
         read_values(in, state.owner);

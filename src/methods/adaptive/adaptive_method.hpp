@@ -5,6 +5,7 @@
 #include "methods/adaptive/components.hpp"
 #include "methods/adaptive/contact_solve.hpp"
 #include "methods/adaptive/oracle.hpp"
+#include "methods/adaptive/resting.hpp"
 #include "tenon/method.hpp"
 
 namespace tenon::adaptive {
@@ -21,7 +22,7 @@ class AdaptiveMethod final : public Method {
     // The stages of a step, in their order.
     void gather(const World& world, double dt);
     void rigidify(const World& world);
-    void find_contacts(const World& world);
+    void find_contacts(const World& world, double dt);
     void elastify(const World& world, double dt);
     void drive(const World& world, double dt);
     solve::PgsResult solve_velocities(const StepInput& in);
@@ -52,6 +53,7 @@ class AdaptiveMethod final : public Method {
     std::vector<int> wait_;    // of solids: times steps_before_rigid between looks for calm elements
     std::vector<int> group_of_solid_, group_of_body_;
     Contacts contacts_;
+    RestingContacts resting_;
     ContactSolver contact_solver_;
     StageTimer timer_;
 

@@ -2,6 +2,7 @@
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <utility>
 
 #include "geometry/closest.hpp"
 #include "geometry/distance.hpp"
@@ -129,6 +130,7 @@ Contacts::Contacts(const World& world, const std::vector<Solid>& solids,
 void Contacts::find(const World& world, const std::vector<Solid>& solids,
                     const std::vector<SolidState>& states, const std::vector<Mat34>& poses) {
     points_.clear();
+    ranges_.clear();
     for (std::size_t k = 0; k < shapes_.size(); ++k) find_frame(solids[k], states[k], shapes_[k]);
     find_pairs(world, poses);
     const int bodies = world.bodies.size();
@@ -138,7 +140,12 @@ void Contacts::find(const World& world, const std::vector<Solid>& solids,
             bodies_touch(world, pair.a, pair.b, poses);
         } else if (pair.a < bodies) {
             if (attached(solids[pair.b - bodies], pair.a)) continue;
+            const int first = static_cast<int>(points_.size());
             solid_in_body(world, pair.a, pair.b - bodies, solids, states, poses[pair.a]);
+            const int last = static_cast<int>(points_.size());
+            if (last > first && shapes_[pair.b - bodies].in_frame &&
+                world.bodies.type[pair.a] == BodyType::static_body)
+                ranges_.push_back({pair.b - bodies, pair.a, first, last});
             body_in_solid(world, pair.a, pair.b - bodies, solids, states, poses[pair.a]);
         } else {
             solid_in_solid(world, pair.a - bodies, pair.b - bodies, solids, states);
@@ -436,10 +443,11 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
     return distance < 0;
 }
 
-void Contacts::remember() {
+void Contacts::remember(const std::vector<TouchPoint>& others) {
     memory_.clear();
-    for (const TouchPoint& p : points_)
-        if (p.solved) memory_.push_back({p.key, p.impulse, p.stretch});
+    for (const std::vector<TouchPoint>* list : {&std::as_const(points_), &others})
+        for (const TouchPoint& p : *list)
+            if (p.solved) memory_.push_back({p.key, p.impulse, p.stretch});
     std::sort(memory_.begin(), memory_.end(), [](const Memory& a, const Memory& b) { return a.key < b.key; });
 }
 

@@ -36,6 +36,11 @@ struct TouchPoint {
     double softness = 0.0;  // metres of penetration per newton at rest
 };
 
+// Contacts of a wholly rigid solid's vertices with a fixed body: from `first` on, before `last`.
+struct PairRange {
+    int solid = -1, body = -1, first = 0, last = 0;
+};
+
 class Contacts {
   public:
     Contacts(const World& world, const std::vector<Solid>& solids,
@@ -47,7 +52,9 @@ class Contacts {
 
     std::vector<TouchPoint>& points() { return points_; }
     const std::vector<TouchPoint>& points() const { return points_; }
-    void remember();  // the impulses, for the next step
+    const std::vector<PairRange>& on_fixed_bodies() const { return ranges_; }
+    // The impulses, for the next step; `others`: contacts that were not among the points.
+    void remember(const std::vector<TouchPoint>& others);
 
     void save(std::ostream& out) const;
     void load(std::istream& in);
@@ -109,6 +116,7 @@ class Contacts {
     geometry::BroadPhase broad_;
     std::vector<geometry::ItemPair> pairs_;
     std::vector<TouchPoint> points_;
+    std::vector<PairRange> ranges_;
     std::vector<Memory> memory_;
     geometry::collide::ContactList found_;
 };

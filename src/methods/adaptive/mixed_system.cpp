@@ -349,6 +349,9 @@ void MixedSystem::add_component(const StepInput& in, int k, int component) {
     block(node + 1, node) += wv;
     right(node) += in.h * c.mass * in.world.gravity - vv * c.state.velocity - wv.transpose() * c.state.spin;
     right(node + 1) -= wv * c.state.velocity + ww * c.state.spin;
+    if (component > 0) return;  // only what is one component as a whole has contacts that are held
+    right(node) += in.pushes[solids_[k]].head<3>();
+    right(node + 1) += in.pushes[solids_[k]].tail<3>();
 }
 
 void MixedSystem::add_body(const StepInput& in, int k) {

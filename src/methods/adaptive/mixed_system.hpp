@@ -29,6 +29,7 @@ struct StepInput {
     const std::vector<Wrench>& wrenches;
     const std::vector<std::vector<Vec3>>& driven;  // of each solid's driven vertices: velocity over the step
     const std::vector<std::vector<Vec3>>& given;   // forces on each solid's vertices; empty: none
+    const std::vector<Vec6>& pushes;  // on each solid: impulse and moment of contacts that are held
     double h = 0;
     double least_edge = 0;  // of the finest solid: a velocity over it is a strain rate
 };
