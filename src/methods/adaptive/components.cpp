@@ -89,6 +89,43 @@ bool is_still(const World& world, const Solid& solid, int drive) {
                          : world.bodies.type[d.body] == BodyType::static_body;
 }
 
+// Components at rest beside what a still drive holds, with elements between them that ask to be rigid, are held too. Otherwise
+// those elements would lie between two that share no vertex, and stay elastic for ever.
+void hold_still_components(const World& world, const Solid& solid, double stretch_rate, SolidState& state) {
+    const ElasticElements& e = solid.elements;
+    const int drives = static_cast<int>(solid.drives.size());
+    std::vector<int> holder(state.components.size(), -1);
+    for (int i = 0; i < e.size() && drives > 0; ++i) {
+        if (!state.rigid[i]) continue;
+        int held = -1, other = -1;
+        for (int k = 0; k < e.corners; ++k) {
+            const int owner = state.owner[e.tets[i][k]];
+            if (owner >= 0 && owner < drives) held = e.tets[i][k];
+            if (owner >= state.first_component) other = e.tets[i][k];
+        }
+        if (held < 0 || other < 0 || !is_still(world, solid, state.owner[held])) continue;
+        const int component = state.owner[other] - state.first_component;
+        const world::RigidState& frame = state.components[component].state;
+        const double reach = (state.x[held] - state.x[other]).norm();
+        if (frame.spin.norm() <= stretch_rate &&
+            world::velocity_at(frame, state.x[other]).norm() <= stretch_rate * reach)
+            holder[component] = state.owner[held];
+    }
+    std::vector<Component> left;
+    for (std::size_t c = 0; c < holder.size(); ++c) {
+        const int owner = holder[c] >= 0 ? holder[c] : state.first_component + static_cast<int>(left.size());
+        for (int v : state.components[c].vertices) state.owner[v] = owner;
+        if (holder[c] < 0) {
+            left.push_back(std::move(state.components[c]));
+            continue;
+        }
+        const Mat34 pose = drive_pose(world, solid, owner, world.time);
+        for (int v : state.components[c].vertices)
+            state.local[v] = pose.leftCols<3>().transpose() * (state.x[v] - pose.col(3));
+    }
+    state.components = std::move(left);
+}
+
 // Elements that ask to be rigid at an edge or a corner of one component only: free to turn about it, but at rest against it.
 void join_loose_elements(const World& world, const Solid& solid, double stretch_rate, double h,
                          SolidState& state) {
@@ -237,6 +274,7 @@ void form_components(const World& world, const Solid& solid, int smallest, doubl
             vertices[state.owner[v] - state.first_component].push_back(v);
     for (std::size_t c = 0; c < vertices.size(); ++c)
         state.components[c] = rigid_component(solid, state, std::move(vertices[c]));
+    hold_still_components(world, solid, stretch_rate, state);
     join_loose_elements(world, solid, stretch_rate, h, state);
     for (const Component& c : state.components)
         for (int v : c.vertices) {
