@@ -102,10 +102,18 @@ struct TwoBoxes {
         evaluate_pairs(island, *context, q);
         for (int k = 0; k < field->pair_count(); ++k) {
             field->lag_friction(k);
-            const CandidatePair& pair = field->pair(k);
-            reset_friction_duals(field->contacts(k), q[pair.a] - bodies.body[pair.a].start,
-                                 q[pair.b] - bodies.body[pair.b].start, context->friction_eps);
+            // Newton's own model of friction, which has the true curvature.
+            for (FrictionPoint& p : field->contacts(k).friction) {
+                const Vec3 u = sliding(p);
+                p.dual = u / friction_scale(u.norm(), context->friction_eps).psi;
+            }
         }
+    }
+
+    Vec3 sliding(const FrictionPoint& p) const {
+        const Vec3 u = transform(q[0] - bodies.body[0].start, p.local_a) -
+                       transform(q[1] - bodies.body[1].start, p.local_b);
+        return u - p.normal * p.normal.dot(u);
     }
 };
 
@@ -151,9 +159,7 @@ MatX naive_matrix(const TwoBoxes& two) {
     };
     for (const ContactPoint& p : pair.points) add(p.local_a, p.local_b, p.normal, scale * p.stiffness);
     for (const FrictionPoint& p : pair.friction) {
-        Vec3 u = transform(two.q[0] - two.bodies.body[0].start, p.local_a) -
-                 transform(two.q[1] - two.bodies.body[1].start, p.local_b);
-        u -= p.normal * p.normal.dot(u);
+        const Vec3 u = two.sliding(p);
         const Vec3 along = u.normalized();
         const Friction f = friction_norm(u.norm(), two.context->friction_eps);
         add(p.local_a, p.local_b, along, scale * p.limit * f.curvature);
@@ -179,18 +185,50 @@ MatX naive_matrix(const TwoBoxes& two) {
     return H;
 }
 
+MatX dense_of(const solve::BlockMatrix& matrix, int size) {
+    MatX dense(size, size);
+    for (int k = 0; k < size; ++k) {
+        const VecX unit = VecX::Unit(size, k);
+        matrix.multiply(unit.data(), dense.col(k).data());
+    }
+    return dense;
+}
+
 TEST(AffineNewtonSystem, MatrixEqualsContactByContactAssembly) {
     TwoBoxes two(5);
     NewtonSystem<12> system;
     system.assemble(two.island, *two.context);
     const MatX naive = naive_matrix(two);
-    MatX dense(24, 24);
-    for (int k = 0; k < 24; ++k) {
-        VecX unit = VecX::Unit(24, k), column(24);
-        system.matrix().multiply(unit.data(), column.data());
-        dense.col(k) = column;
-    }
+    const MatX dense = dense_of(system.matrix(), 24);
     EXPECT_LT((dense - naive).cwiseAbs().maxCoeff(), 1e-10 * naive.cwiseAbs().maxCoeff());
+}
+
+// Six unknowns see friction with the arms that its points have on each body, also after they slid apart.
+TEST(AffineNewtonSystem, RigidFrictionKeepsTheArmsOfPointsThatSlidApart) {
+    TwoBoxes two(6);
+    PairContacts& pair = two.field->contacts(0);
+    for (FrictionPoint& p : pair.friction) {
+        p.local_b += 0.4 * p.normal.unitOrthogonal();
+        p.dual.setZero();
+    }
+    NewtonSystem<6> with, without;
+    with.assemble(two.island, *two.context);
+    MatX expected = MatX::Zero(12, 12);
+    for (const FrictionPoint& p : pair.friction) {
+        const double stiffness = two.bodies.potential_scale * p.limit /
+                                 friction_scale(two.sliding(p).norm(), two.context->friction_eps).psi;
+        const Vec3 across = p.normal.unitOrthogonal();
+        for (const Vec3& direction : {across, Vec3(p.normal.cross(across))}) {
+            VecX j(12);
+            j << linear_part_times(two.q[0], p.local_a).cross(direction), direction,
+                -linear_part_times(two.q[1], p.local_b).cross(direction), -direction;
+            expected += stiffness * j * j.transpose();
+        }
+    }
+    pair.friction.clear();
+    without.assemble(two.island, *two.context);
+    const MatX friction = dense_of(with.matrix(), 12) - dense_of(without.matrix(), 12);
+    EXPECT_LT((friction - expected).norm(), 1e-9 * expected.norm());
 }
 
 TEST(AffineNewtonSystem, MatrixNeverUndercutsTheTrueCurvature) {

@@ -208,14 +208,14 @@ void AffineMethod::build_candidates(const World& world, int round, double larges
             const Box3& box = field_.local_box(static_cast<int>(i));
             sweep.q0 = sweep.q1 = q_[i];
             if (!finished_[i]) {
-                // Who left needs more room, the others of its island a little; candidates grow with it, so never
-                // more than anything moves in a step.
+                // Who left needs more room, for the rest of the step, the others of its island a little; candidates
+                // grow with it, so never more than anything moves in a step.
                 sweep.q1 = wanted_[i];
-                const double most =
-                    left_[i] ? 0.5 * largest_motion : std::min(10.0 * scale_.dhat, 0.5 * largest_motion);
+                if (left_[i]) room_[i] = std::min(2.0 * sweep.slack, 0.5 * largest_motion);
+                const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.5 * largest_motion});
                 sweep.slack =
-                    std::max(std::min((left_[i] ? 2.0 : 1.3) * sweep.slack, most),
-                             0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box));
+                    std::max({room_[i], usual,
+                              0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
             }
         }
     }
@@ -239,6 +239,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
                                         : std::max(10.0 * world.gravity.norm(), scale_.dhat / (dt * dt));
     wanted_ = q_;
     left_.assign(q_.size(), 0);
+    room_.assign(q_.size(), 0.0);
     StepContext context{settings_,    bodies_, sweeps_, field_, q_,      joint_rows_,
                         multipliers_, wanted_, left_,   node_,  solvers_};
     context.largest_motion = scale_.dhat;

@@ -67,6 +67,7 @@ class AffineMethod final : public Method {
     std::vector<double> multipliers_;
     std::vector<Mat34> wanted_;
     std::vector<char> left_;    // bodies that left their slack
+    std::vector<double> room_;  // slack of bodies that left theirs, in this step
     std::vector<double> turn_;  // rad, that inertia and torques alone would turn a body by
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers_;
     std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;

@@ -49,7 +49,7 @@ void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Ve
 
 // Springs between points of two rigid bodies, summed about the first body's centre: with M the stiffness at the point r
 // away from it, [r]M[r]^T for turns, [r]M between turns and shifts, M for shifts. Contacts of a pair share one such
-// matrix; where the two material points differ (by a gap, or by sliding) it takes their middle.
+// matrix; where the two material points differ by a little (a gap, short sliding) it takes their middle.
 struct RigidSprings {
     Mat3 turn = Mat3::Zero(), mixed = Mat3::Zero(), shift = Mat3::Zero();
 
@@ -68,11 +68,16 @@ struct RigidSprings {
         Mat6 S = Mat6::Identity();
         S.topRightCorner<3, 3>() = cross_matrix(offset);
         const Mat6 SK = S * K;
-        out.aa = K;
-        out.ba = -SK;
-        out.bb = SK * S.transpose();
+        out.aa += K;
+        out.ba -= SK;
+        out.bb += SK * S.transpose();
     }
 };
+
+// Points that slid away from each other pull at their bodies with different arms.
+bool far_apart(const Vec3& a, const Vec3& b) {
+    return (a - b).squaredNorm() > 1e-4 * a.squaredNorm();
+}
 
 // A load on q as a vector over the body's unknowns.
 template <int Dof>
@@ -161,7 +166,7 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
         const FrictionSprings f = friction_springs(p, sliding(p, da, db), scale, eps);
         add_force(out.gradient_a, p.local_a, f.force);
         add_force(out.gradient_b, p.local_b, -f.force);
-        if constexpr (Dof == 6) {
+        if (Dof == 6 && !far_apart(A * p.local_a, B * p.local_b - offset)) {
             springs.add(middle(p.local_a, p.local_b), (f.k_axis * f.axis) * f.axis.transpose() +
                                                           (f.k_across * f.across) * f.across.transpose());
         } else {
