@@ -294,13 +294,33 @@ int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend
     return count;
 }
 
+// Contacts at one place of both bodies slide alike: friction takes them as one, where their forces have their centre.
 void ContactField::lag_friction(int k) {
     PairContacts& pair = contacts_[k];
-    pair.friction.clear();
+    auto& all = pair.friction;
+    all.clear();
     ++pair.duals;
     if (pair.mu <= 0.0) return;
-    for (const ContactPoint& p : pair.points)
-        pair.friction.push_back({p.local_a, p.local_b, p.normal, pair.mu * p.force});
+    constexpr std::size_t window = 24;  // repeats come close together
+    const double near = std::pow(0.05 * pair.range.dhat, 2);
+    for (const ContactPoint& p : pair.points) {
+        const double limit = pair.mu * p.force;
+        FrictionPoint* same = nullptr;
+        const std::size_t first = all.size() > window ? all.size() - window : 0;
+        for (std::size_t i = all.size(); i-- > first && !same;)
+            if (all[i].normal.dot(p.normal) > 0.999 && (all[i].local_a - p.local_a).squaredNorm() < near &&
+                (all[i].local_b - p.local_b).squaredNorm() < near)
+                same = &all[i];
+        if (!same) {
+            all.push_back({p.local_a, p.local_b, p.normal, limit});
+            continue;
+        }
+        same->limit += limit;
+        const double part = limit > 0.0 ? limit / same->limit : 0.0;
+        same->local_a += part * (p.local_a - same->local_a);
+        same->local_b += part * (p.local_b - same->local_b);
+        same->normal = (same->normal + part * (p.normal - same->normal)).normalized();
+    }
 }
 
 double ContactField::safe_step(int k, double t_max, double keep) const {

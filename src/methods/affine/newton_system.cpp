@@ -47,24 +47,21 @@ void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Ve
     out.ba.noalias() -= (stiffness * jb) * ja.transpose();
 }
 
-// Springs between points of two rigid bodies, summed about the first body's centre: with M the stiffness at the point r
-// away from it, [r]M[r]^T for turns, [r]M between turns and shifts, M for shifts. Contacts of a pair share one such
+// Springs between points of two rigid bodies, summed about the first body's centre: contacts of a pair share one such
 // matrix; where the two material points differ by a little (a gap, short sliding) it takes their middle.
 struct RigidSprings {
-    Mat3 turn = Mat3::Zero(), mixed = Mat3::Zero(), shift = Mat3::Zero();
+    Mat6 K = Mat6::Zero();
 
-    void add(const Vec3& r, const Mat3& M) {
-        Mat3 rM;
-        for (int k = 0; k < 3; ++k) rM.col(k) = r.cross(M.col(k));
-        mixed += rM;
-        shift += M;
-        for (int k = 0; k < 3; ++k) turn.row(k) += r.cross(rM.row(k).transpose()).transpose();
+    void add(const Vec3& r, const Vec3& direction, double stiffness) {
+        Vec6 j;
+        j.head<3>() = r.cross(direction);
+        j.tail<3>() = direction;
+        const Vec6 kj = stiffness * j;
+        for (int column = 0; column < 6; ++column) K.col(column) += j[column] * kj;
     }
 
     // `offset` leads from the second body's centre to the first's.
     void write(const Vec3& offset, PairBlocks<6>& out) const {
-        Mat6 K;
-        K << turn, mixed, mixed.transpose(), shift;
         Mat6 S = Mat6::Identity();
         S.topRightCorner<3, 3>() = cross_matrix(offset);
         const Mat6 SK = S * K;
@@ -154,8 +151,7 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
         add_force(out.gradient_a, p.local_a, force);
         add_force(out.gradient_b, p.local_b, -force);
         if constexpr (Dof == 6)
-            springs.add(middle(p.local_a, p.local_b),
-                        (scale * p.stiffness * p.normal) * p.normal.transpose());
+            springs.add(middle(p.local_a, p.local_b), p.normal, scale * p.stiffness);
         else
             add_spring(out, qa, qb, p.local_a, p.local_b, p.normal, scale * p.stiffness);
         out.stretch_a += scale * p.stiffness * p.local_a.squaredNorm();
@@ -167,8 +163,9 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
         add_force(out.gradient_a, p.local_a, f.force);
         add_force(out.gradient_b, p.local_b, -f.force);
         if (Dof == 6 && !far_apart(A * p.local_a, B * p.local_b - offset)) {
-            springs.add(middle(p.local_a, p.local_b), (f.k_axis * f.axis) * f.axis.transpose() +
-                                                          (f.k_across * f.across) * f.across.transpose());
+            const Vec3 r = middle(p.local_a, p.local_b);
+            springs.add(r, f.axis, f.k_axis);
+            springs.add(r, f.across, f.k_across);
         } else {
             add_spring(out, qa, qb, p.local_a, p.local_b, f.axis, f.k_axis);
             add_spring(out, qa, qb, p.local_a, p.local_b, f.across, f.k_across);
