@@ -288,20 +288,21 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         }
     }
     std::vector<IslandResult> results(islands.size());
-    parallel_for(islands.size(), 1, [&](std::size_t k) {
+    const auto solve = [&](std::size_t k) {
         const Island& island = islands[k];
         bool open = false;
         for (const int body : island.bodies) open = open || !finished_[body];
         for (const int body : island.bodies) field_.set_pose(body, q_[body]);
-        for (const int pair : island.pairs) {
+        parallel_for(island.pairs.size(), grain_of(island, 16), [&](std::size_t n) {
             // Friction keeps the normal forces of the step's start. Finished islands only need their contacts back,
             // for the report.
+            const int pair = island.pairs[n];
             field_.evaluate(pair);
             if (round == 0)
                 field_.lag_friction(pair);
             else if (const auto found = friction_.find(key_of(field_.pair(pair))); found != friction_.end())
                 field_.contacts(pair).friction = found->second;
-        }
+        });
         if (!open) {
             results[k].converged = true;
             return;
@@ -314,7 +315,15 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
             results[k].go_on(std::move(more));
             if (settled) break;
         }
-    });
+    };
+    std::vector<std::size_t> small;
+    for (std::size_t k = 0; k < islands.size(); ++k) {
+        if (islands[k].pairs.size() >= large_island)
+            solve(k);
+        else
+            small.push_back(k);
+    }
+    parallel_for(small.size(), 1, [&](std::size_t k) { solve(small[k]); });
     bool more = false;
     for (std::size_t k = 0; k < islands.size(); ++k) {
         const IslandResult& result = results[k];
@@ -329,10 +338,10 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         if (!result.converged && !result.out_of_slack) converged_ = false;
         more = more || result.out_of_slack;
         for (const int body : islands[k].bodies) finished_[body] = !result.out_of_slack;
-        for (const int pair : islands[k].pairs)
-            if (!field_.contacts(pair).friction.empty())
-                friction_[key_of(field_.pair(pair))] = field_.contacts(pair).friction;
     }
+    for (int pair = 0; more && pair < field_.pair_count(); ++pair)
+        if (!field_.contacts(pair).friction.empty())
+            friction_[key_of(field_.pair(pair))] = field_.contacts(pair).friction;
     emit_path(islands, results);
     write_log(islands, results, round);
     return more;

@@ -7,6 +7,7 @@
 #include <Eigen/QR>
 
 #include "geometry/ccd.hpp"
+#include "geometry/closest_four.hpp"
 #include "geometry/distance.hpp"
 #include "math/parallel.hpp"
 
@@ -72,22 +73,6 @@ double ccd_of(const Candidate& c, const std::array<Vec3, 4>& s, const std::array
     }
 }
 
-// Distance of the two sides' boxes: a lower bound that costs no division.
-double box_gap_squared(const Corners& c, const Vec3* x[4]) {
-    Vec3 lo = *x[0], hi = *x[0];
-    for (int k = 1; k < c.split; ++k) {
-        lo = lo.cwiseMin(*x[k]);
-        hi = hi.cwiseMax(*x[k]);
-    }
-    Vec3 other_lo = *x[c.split], other_hi = *x[c.split];
-    for (int k = c.split + 1; k < c.count; ++k) {
-        other_lo = other_lo.cwiseMin(*x[k]);
-        other_hi = other_hi.cwiseMax(*x[k]);
-    }
-    const Vec3 gap = (lo - other_hi).cwiseMax(other_lo - hi).cwiseMax(0.0);
-    return gap.squaredNorm();
-}
-
 double rounded_down(double distance) {
     return distance * (1.0 - 1e-9);
 }
@@ -109,30 +94,84 @@ ContactPoint contact_point(const Corners& c, const geometry::Closest& closest, c
     return point;
 }
 
-// The vertices that hold the closest points, each side's as one number; a lone one counts twice.
-struct Features {
-    std::uint64_t a = ~0ull, b = ~0ull;
-};
-
-Features features_of(const Corners& c, const geometry::Closest& closest) {
-    Features out;
-    for (int n = 0; n < c.count; ++n) {
-        if (!closest.takes_part(n)) continue;
-        std::uint64_t& side = (n < c.split) == c.a_first ? out.a : out.b;
-        const auto v = static_cast<std::uint32_t>(c.vertex[n]);
-        const std::uint32_t first = side == ~0ull ? v : static_cast<std::uint32_t>(side);
-        side = static_cast<std::uint64_t>(std::max(first, v)) << 32 | std::min(first, v);
+// The vertices that hold one side's closest point, as one number; a lone one counts twice.
+std::uint64_t features_of(const int* vertices, int active, int count) {
+    std::uint32_t least = ~0u, most = 0;
+    for (int n = 0; n < count; ++n) {
+        if (!((active >> n) & 1)) continue;
+        least = std::min(least, static_cast<std::uint32_t>(vertices[n]));
+        most = std::max(most, static_cast<std::uint32_t>(vertices[n]));
     }
-    return out;
+    return static_cast<std::uint64_t>(most) << 32 | least;
 }
 
-// Many pairs of primitives share their closest points: where two corners face each other, all triangles and edges of
-// both. They are one contact with their summed weight. Looks back a few contacts only: repeats come close together.
-ContactPoint* same_contact(std::vector<ContactPoint>& points, const Features& features) {
-    const std::size_t window = 24, first = points.size() > window ? points.size() - window : 0;
-    for (std::size_t k = points.size(); k-- > first;)
-        if (points[k].features_a == features.a && points[k].features_b == features.b) return &points[k];
-    return nullptr;
+// Sorts a pair's distances into contacts. Many pairs of primitives share their closest points: where two corners face
+// each other, all triangles and edges of both. They are one contact with their summed weight. Looks back a few contacts
+// only: repeats come close together.
+class ContactCollector {
+  public:
+    ContactCollector(PairContacts& pair, const Mesh& a, const Mesh& b)
+        : pair_(pair), a_(a), b_(b), first_(scratch(0)), second_(scratch(1)) {
+        first_.clear();
+        second_.clear();
+    }
+
+    void add(const Corners& c, int active, double weight, int candidate, const auto& closest) {
+        std::uint64_t first = ~0ull, second = ~0ull;
+        if (active != 0b1111) {
+            first = features_of(c.vertex, active, c.split);
+            second = features_of(c.vertex + c.split, active >> c.split, c.count - c.split);
+            if (!c.a_first) std::swap(first, second);
+            constexpr std::size_t window = 24;
+            const std::size_t end = first_.size() > window ? first_.size() - window : 0;
+            for (std::size_t k = first_.size(); k-- > end;)
+                if (first_[k] == first && second_[k] == second) {
+                    pair_.points[k].weight += weight;
+                    return;
+                }
+        }
+        pair_.points.push_back(contact_point(c, closest(), a_, b_, weight));
+        pair_.points.back().candidate = candidate;
+        first_.push_back(first);
+        second_.push_back(second);
+    }
+
+  private:
+    static std::vector<std::uint64_t>& scratch(int side) {
+        thread_local std::vector<std::uint64_t> features[2];
+        return features[side];
+    }
+
+    PairContacts& pair_;
+    const Mesh &a_, &b_;
+    std::vector<std::uint64_t>&first_, &second_;  // features of the pair's contacts: of a and of b
+};
+
+// Up to four pairs of primitives of one kind on their way through a kernel.
+struct Lanes {
+    int candidate[geometry::four] = {};
+    int count = 0;
+    bool edges = false;
+    geometry::FourCorners corners;
+
+    void push(int i, const Vec3* const x[4]) {
+        // Empty lanes repeat the first pair.
+        for (int lane = count; lane < (count == 0 ? geometry::four : count + 1); ++lane)
+            for (int n = 0; n < 4; ++n) corners[n][lane] = x[n]->data();
+        candidate[count++] = i;
+    }
+};
+
+geometry::Closest closest_of_lane(const geometry::ClosestFour& all, int lane, bool edges) {
+    geometry::Closest c;
+    c.squared = all.squared[lane];
+    c.difference = Vec3(all.difference[0][lane], all.difference[1][lane], all.difference[2][lane]);
+    const double s = all.s[lane], t = all.t[lane];
+    if (edges)
+        c.weight = {1.0 - s, s, -(1.0 - t), -t};
+    else
+        c.weight = {1.0, -(1.0 - s - t), -s, -t};
+    return c;
 }
 
 }  // namespace
@@ -150,9 +189,10 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
                            const std::vector<double>& contact_mass) {
     builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
     clear_.assign(set_.candidates.size(), 0.0);
+    corners_.resize(set_.candidates.size());
     for (BodyPoints& points : points_) points.odometer = 0.0;
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
-    for (std::size_t k = 0; k < set_.pairs.size(); ++k) {
+    parallel_for(set_.pairs.size(), 64, [&](std::size_t k) {
         const auto [a, b, begin, end] = set_.pairs[k];
         PairContacts& pair = contacts_[k];
         pair.points.clear();
@@ -165,7 +205,11 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
         pair.energy = 0.0;
         pair.seen_a = pair.seen_b = -1;
         ++pair.duals;
-    }
+        for (int i = begin; i < end; ++i) {
+            const Corners c = corners_of(set_.candidates[i], *body_shapes_[a], *body_shapes_[b]);
+            std::copy(std::begin(c.vertex), std::end(c.vertex), corners_[i].begin());
+        }
+    });
 }
 
 void ContactField::set_pose(int body, const Mat34& q) {
@@ -175,7 +219,7 @@ void ContactField::set_pose(int body, const Mat34& q) {
     points.q = q;
     ++points.version;
     const auto& rest = points.shape->shape->mesh.vertices;
-    points.x.resize(rest.size());
+    points.x.resize(rest.size() + 1, Vec3::Zero());
     for (std::size_t i = 0; i < rest.size(); ++i) points.x[i] = transform(q, rest[i]);
 }
 
@@ -201,37 +245,61 @@ void ContactField::evaluate(int k) {
     pair.energy = 0.0;
     const double odometer = pa.odometer + pb.odometer;
     const double far = (std::sqrt(reach) + odometer) * (1.0 + 1e-12);
+    ContactCollector collector(pair, pa.shape->shape->mesh, pb.shape->shape->mesh);
+    // False where there is nothing to add to the pair's contacts.
+    const auto in_range = [&](int i, double squared) {
+        clear_[i] = rounded_down(std::sqrt(squared)) + odometer;
+        if (squared >= reach) return false;
+        if (squared > pair.range.separation_squared()) return true;
+        pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
+        return false;
+    };
+    const geometry::FourKernels& kernels = geometry::closest_four();
+    geometry::ClosestFour found;
+    Lanes lanes;
+    const auto look = [&] {
+        if (lanes.count == 0) return;
+        (lanes.edges ? kernels.edge_edge : kernels.point_triangle)(lanes.corners, found);
+        for (int lane = 0; lane < lanes.count; ++lane) {
+            const int i = lanes.candidate[lane];
+            if (!in_range(i, found.squared[lane])) continue;
+            const Candidate& candidate = set_.candidates[i];
+            const auto& v = corners_[i];
+            const Corners c{{v[0], v[1], v[2], v[3]},
+                            4,
+                            lanes.edges ? 2 : 1,
+                            candidate.kind != PairKind::triangle_vertex};
+            collector.add(c, static_cast<int>(found.active[lane]), candidate.weight, i,
+                          [&] { return closest_of_lane(found, lane, lanes.edges); });
+        }
+        lanes.count = 0;
+    };
     for (int i = bodies.begin; i < bodies.end; ++i) {
         if (clear_[i] > far) continue;  // cannot have come into range since
         const Candidate& candidate = set_.candidates[i];
+        const auto& v = corners_[i];
+        const bool edges = candidate.kind == PairKind::edge_edge;
+        if (edges || candidate.kind == PairKind::vertex_triangle ||
+            candidate.kind == PairKind::triangle_vertex) {
+            if (lanes.edges != edges) look();
+            lanes.edges = edges;
+            const bool a_first = candidate.kind != PairKind::triangle_vertex;
+            const BodyPoints &first = a_first ? pa : pb, &second = a_first ? pb : pa;
+            const Vec3* x[4] = {&first.x[v[0]], &(edges ? first : second).x[v[1]], &second.x[v[2]],
+                                &second.x[v[3]]};
+            lanes.push(i, x);
+            if (lanes.count == geometry::four) look();
+            continue;
+        }
+        look();
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
         const Vec3* x[4];
         for (int n = 0; n < c.count; ++n) x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
-        const double gap = box_gap_squared(c, x);
-        if (gap >= reach) {
-            clear_[i] = rounded_down(std::sqrt(gap)) + odometer;
-            continue;
-        }
         const geometry::Closest closest = closest_of(candidate, x);
-        clear_[i] = rounded_down(std::sqrt(closest.squared)) + odometer;
-        if (closest.squared >= reach) continue;
-        if (closest.squared <= pair.range.separation_squared()) {
-            pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
-            continue;
-        }
-        const bool shared = closest.sub_case == geometry::SubCase::point_point ||
-                            closest.sub_case == geometry::SubCase::point_edge;
-        const Features features = shared ? features_of(c, closest) : Features{};
-        if (ContactPoint* same = shared ? same_contact(pair.points, features) : nullptr) {
-            same->weight += candidate.weight;
-            continue;
-        }
-        ContactPoint& point = pair.points.emplace_back(
-            contact_point(c, closest, pa.shape->shape->mesh, pb.shape->shape->mesh, candidate.weight));
-        point.candidate = i;
-        point.features_a = features.a;
-        point.features_b = features.b;
+        if (in_range(i, closest.squared))
+            collector.add(c, closest.active, candidate.weight, i, [&] { return closest; });
     }
+    look();
     for (ContactPoint& point : pair.points) {
         const RadialBarrier radial =
             radial_barrier(point.distance * point.distance, pair.range, pair.strength);

@@ -20,7 +20,6 @@ struct ContactPoint {
     double stiffness = 0.0;  // d2E/dd2, N/m
     double weight = 1.0;     // of the barrier: how many pairs of primitives meet in these very points
     int candidate = -1;
-    std::uint64_t features_a = ~0ull, features_b = ~0ull;  // vertices when corners or edges are closest
 };
 
 // A direction in which moving the two bodies shortens the distance to second order: the force resists it.
@@ -51,7 +50,7 @@ struct PairContacts {
 // World positions of a body's vertices, with its shape.
 struct BodyPoints {
     const ContactShape* shape = nullptr;
-    std::vector<Vec3> x;
+    std::vector<Vec3> x;               // and one more, for kernels that read four numbers at once
     std::vector<Vec3> step;            // displacement of a trial step
     Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
     long version = 0;                  // counts changes of q
@@ -97,6 +96,8 @@ class ContactField {
     std::vector<BodyPoints> points_;
     CandidateBuilder builder_;
     CandidateSet set_;
+    std::vector<std::array<int, 4>>
+        corners_;  // per candidate: its vertices, the first side's before the second's
     std::vector<PairContacts> contacts_;
     std::vector<double> clear_;  // per candidate: distance when last looked at, plus the
                                  // odometers of both bodies then

@@ -41,10 +41,11 @@ class UnionFind {
 // Largest fraction of the straight move from the present poses to `to` that keeps every gap open.
 double safe_fraction(const Island& island, StepContext& context, const std::vector<Mat34>& from,
                      const std::vector<Mat34>& to, double keep) {
-    parallel_for(island.bodies.size(), pair_grain,
+    const std::size_t grain = grain_of(island, pair_grain);
+    parallel_for(island.bodies.size(), grain,
                  [&](std::size_t n) { context.field.set_trial(island.bodies[n], from[n], to[n]); });
     std::vector<double> fraction(island.pairs.size(), 1.0);
-    parallel_for(island.pairs.size(), pair_grain,
+    parallel_for(island.pairs.size(), grain,
                  [&](std::size_t k) { fraction[k] = context.field.safe_step(island.pairs[k], 1.0, keep); });
     double smallest = 1.0;
     for (const double f : fraction) smallest = std::min(smallest, f);
@@ -216,19 +217,19 @@ class IslandNewton {
     }
 
     void move_trial(double t) {
-        for (std::size_t n = 0; n < poses_.size(); ++n) {
+        parallel_for(poses_.size(), grain_of(island_, 32), [&](std::size_t n) {
             if (direction_.step[n].isZero(0.0)) {
                 trial_[n] = poses_[n];
-                continue;
+                return;
             }
             trial_[n] = move_along(poses_[n], direction_, static_cast<int>(n), t);
             const BodyStep& body = context_.bodies.body[island_.bodies[n]];
-            if (body.hold < 0) continue;
+            if (body.hold < 0) return;
             const Mat34 moved = trial_[n] - poses_[n];
             const Vec12 held =
                 context_.bodies.holds[body.hold].projection * Eigen::Map<const Vec12>(moved.data());
             trial_[n] = poses_[n] + Eigen::Map<const Mat34>(held.data());
-        }
+        });
         if (island_.rows.empty() && !island_.held) {
             solve::BlockCholesky& solver = *context_.solvers[island_.bodies[0]];
             if (affine_)
@@ -306,7 +307,7 @@ class IslandNewton {
     template <class Change>
     void for_friction(const Change& change) {
         const auto& bodies = context_.bodies.body;
-        parallel_for(island_.pairs.size(), pair_grain, [&](std::size_t k) {
+        parallel_for(island_.pairs.size(), grain_of(island_, pair_grain), [&](std::size_t k) {
             PairContacts& contacts = context_.field.contacts(island_.pairs[k]);
             if (contacts.friction.empty()) return;
             const CandidatePair& pair = context_.field.pair(island_.pairs[k]);
@@ -481,10 +482,10 @@ class IslandNewton {
 }  // namespace
 
 void evaluate_pairs(const Island& island, StepContext& context, const std::vector<Mat34>& poses) {
-    parallel_for(island.bodies.size(), pair_grain,
+    const std::size_t grain = grain_of(island, pair_grain);
+    parallel_for(island.bodies.size(), grain,
                  [&](std::size_t n) { context.field.set_pose(island.bodies[n], poses[n]); });
-    parallel_for(island.pairs.size(), pair_grain,
-                 [&](std::size_t k) { context.field.evaluate(island.pairs[k]); });
+    parallel_for(island.pairs.size(), grain, [&](std::size_t k) { context.field.evaluate(island.pairs[k]); });
 }
 
 // E(q): inertia, rigidity, barrier and friction, from poses and the contacts evaluated there.

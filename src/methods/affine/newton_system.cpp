@@ -300,7 +300,7 @@ void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& conte
     const std::size_t count = island.pairs.size();
     if (pair_blocks_.size() < count) pair_blocks_.resize(count);
     const auto& bodies = context.bodies.body;
-    parallel_for(count, 16, [&](std::size_t k) {
+    parallel_for(count, grain_of(island, 16), [&](std::size_t k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         if (contacts.points.empty() && contacts.friction.empty()) return;
@@ -358,7 +358,7 @@ void NewtonSystem<Dof>::assemble(const Island& island, const StepContext& contex
     matrix_.resize(solve::make_pattern(nodes, std::move(links)), Dof);
     gradient_.assign(nodes, Mat34::Zero());
     stretch_.assign(nodes, 0.0);
-    parallel_for(island.bodies.size(), 64, [&](std::size_t n) {
+    parallel_for(island.bodies.size(), grain_of(island, 32), [&](std::size_t n) {
         const int body = island.bodies[n];
         assemble_body(context.bodies.body[body], context.q[body], static_cast<int>(n), context);
     });

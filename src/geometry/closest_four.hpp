@@ -1,0 +1,36 @@
+// Closest points of four pairs of primitives at once, one pair per lane. The formulas are those of distance.hpp, and the
+// values the same on every processor.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "tenon/types.hpp"
+
+namespace tenon::geometry {
+
+constexpr int four = 4;
+
+// corner[vertex][lane]: points at three numbers, and a fourth that may be read but does not count.
+using FourCorners = std::array<std::array<const double*, four>, 4>;
+
+struct ClosestFour {
+    alignas(32) double squared[four];
+    alignas(32) double difference[3][four];  // from the second side's closest point to the first's
+    // Point and triangle: weights of the triangle's second and third corner. Edges: parameters along the first and second.
+    alignas(32) double s[four], t[four];
+    alignas(32) std::int64_t active[four];  // bit i: vertex i spans the closest features
+};
+
+struct FourKernels {
+    void (*point_triangle)(const FourCorners& corners, ClosestFour& out);
+    void (*edge_edge)(const FourCorners& corners, ClosestFour& out);
+};
+
+// The fastest this processor runs.
+const FourKernels& closest_four();
+
+extern const FourKernels portable_closest_four;
+extern const FourKernels avx2_closest_four;
+
+}  // namespace tenon::geometry
