@@ -39,7 +39,6 @@ void culling_ablation(const Options& options) {
         {"one-level", geometry::OverlapMethod::region},
         {"local-tree", geometry::OverlapMethod::region_tree}};
     for (const auto& [name, method] : methods) {
-        if (std::string(name) == "one-level" && !options.quick) continue;  // quadratic in the crowd
         geometry::OverlapScratch scratch;
         geometry::Candidates found;
         geometry::OverlapStats stats;

@@ -33,7 +33,11 @@ struct Options {
     std::function<void(const Row&)> print;         // called for each row as soon as it is known
     std::function<void(const std::string&)> note;  // remarks: missing peers, what a table shows
 
-    bool wants(const std::string& name) const { return only.empty() || name.find(only) != std::string::npos; }
+    bool wants(const std::string& name) const {
+        cases.push_back(name);
+        return only.empty() || name.find(only) != std::string::npos;
+    }
+    mutable std::vector<std::string> cases;  // every name asked for
 };
 
 struct Bench {

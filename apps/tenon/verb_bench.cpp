@@ -23,7 +23,9 @@ int bench_verb(const BenchRequest& request) {
     options.quick = request.quick;
     options.repeats = request.repeats;
     options.plots = request.plots;
+    int rows = 0;
     options.print = [&](const bench::Row& row) {
+        ++rows;
         std::cout << (request.json ? row.to_json() : row.to_text()) << std::endl;
     };
     options.note = [&](const std::string& text) { std::cerr << text << "\n"; };
@@ -37,6 +39,9 @@ int bench_verb(const BenchRequest& request) {
     }
     if (!found)
         throw InputError("", request.name, "no benchmark of this name", suggestion(request.name, names));
+    if (rows == 0 && !request.only.empty())
+        throw InputError("", "--only " + request.only, "no case of this name",
+                         suggestion(request.only, options.cases));
     return 0;
 }
 

@@ -262,7 +262,7 @@ TEST_F(App, ExportWritesTheFormats) {
     EXPECT_EQ(slurp(folder / "out.glb").substr(0, 4), "glTF");
     EXPECT_EQ(tenon("export flight.tenon --format vtk -o vtk --every 10", folder).code, 0);
     EXPECT_EQ(tenon("export flight.tenon --format obj -o obj --every 10", folder).code, 0);
-    const Outcome unknown = tenon("export flight.tenon --format fbx", folder);
+    const auto unknown = tenon("export flight.tenon --format fbx", folder);
     EXPECT_EQ(unknown.code, 2);
     EXPECT_TRUE(has(unknown.err, "fbx")) << unknown.err;
 }
@@ -284,6 +284,9 @@ TEST_F(App, CompareMakesATableAndAPage) {
 TEST_F(App, BenchListsItsNames) {
     EXPECT_TRUE(has(tenon("bench --list", folder).out, "solve"));
     EXPECT_EQ(tenon("bench nonsense", folder).code, 2);
+    const auto unknown = tenon("bench affine --only culling-", folder);
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_TRUE(has(unknown.err, "did you mean 'culling'?")) << unknown.err;
 }
 
 // Wrong usage and wrong files: exit code 2, one line that says what, nothing left behind.
