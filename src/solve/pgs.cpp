@@ -20,12 +20,12 @@ void add_column(const PgsProblem& p, int row, double amount, std::vector<double>
     for (int k = p.b_start[row]; k < p.b_start[row + 1]; ++k) v[p.b_index[k]] += amount * p.b_value[k];
 }
 
-// J_i B_i: entries of both patterns that share a column.
-double row_diagonal(const PgsProblem& p, int row) {
+// J_i B_i: entries of both patterns that share a column. `work`: as long as v.
+double row_diagonal(const PgsProblem& p, int row, std::vector<double>& work) {
     double sum = p.compliance[row];
-    for (int k = p.j_start[row]; k < p.j_start[row + 1]; ++k)
-        for (int l = p.b_start[row]; l < p.b_start[row + 1]; ++l)
-            if (p.j_index[k] == p.b_index[l]) sum += p.j_value[k] * p.b_value[l];
+    for (int k = p.j_start[row]; k < p.j_start[row + 1]; ++k) work[p.j_index[k]] = 0;
+    for (int l = p.b_start[row]; l < p.b_start[row + 1]; ++l) work[p.b_index[l]] = p.b_value[l];
+    for (int k = p.j_start[row]; k < p.j_start[row + 1]; ++k) sum += p.j_value[k] * work[p.j_index[k]];
     return sum;
 }
 
@@ -107,11 +107,12 @@ void PgsProblem::fill_row(int row, const std::vector<int>& columns, const std::v
     b_start.push_back(static_cast<int>(b_index.size()));
 }
 
-void Pgs::prepare(const PgsProblem& problem) {
+void Pgs::prepare(const PgsProblem& problem, std::size_t unknowns) {
     if (static_cast<int>(problem.j_start.size()) != problem.rows() + 1)
         throw std::logic_error("every row of the complementarity problem must be filled");
     diagonal_.resize(problem.rows());
-    for (int i = 0; i < problem.rows(); ++i) diagonal_[i] = row_diagonal(problem, i);
+    work_.resize(unknowns);
+    for (int i = 0; i < problem.rows(); ++i) diagonal_[i] = row_diagonal(problem, i, work_);
 }
 
 void Pgs::relax_row(const PgsProblem& p, int row, double relaxation, std::vector<double>& x,
@@ -143,9 +144,29 @@ void Pgs::relax_cone(const PgsProblem& p, int row, double relaxation, std::vecto
     x[row + 1] = t2;
 }
 
+// Goes on along what sweeps have done before; starts afresh when their steps grow. What leaves its bounds so is put back by the
+// next sweep.
+void Pgs::extrapolate(std::vector<double>& x, std::vector<double>& v) {
+    double squared = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        squared += diagonal_[i] * (x[i] - from_x_[i]) * (x[i] - from_x_[i]);
+    const double beta = last_squared_ > 0 ? squared / last_squared_ : 2.0;
+    const auto go_on = [&](std::vector<double>& now, std::vector<double>& from, std::vector<double>& along) {
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            const double swept = now[i] - from[i], before = beta > 1 ? 0.0 : beta * along[i];
+            now[i] += before;
+            along[i] = swept + before;
+            from[i] = now[i];
+        }
+    };
+    go_on(x, from_x_, along_x_);
+    go_on(v, from_v_, along_v_);
+    last_squared_ = squared;
+}
+
 PgsResult Pgs::solve(const PgsProblem& problem, const PgsSettings& settings, std::vector<double>& x,
                      std::vector<double>& v) {
-    prepare(problem);
+    prepare(problem, v.size());
     const int n = problem.rows();
     if (static_cast<int>(x.size()) != n) x.assign(n, 0.0);
     for (int i = 0; i < n; ++i) {
@@ -159,6 +180,19 @@ PgsResult Pgs::solve(const PgsProblem& problem, const PgsSettings& settings, std
         else if (problem.cone[i] == 0)
             relax_row(problem, i, settings.relaxation, x, v);
     };
+    if (settings.conjugate) {
+        from_x_ = x;
+        from_v_ = v;
+        along_x_.assign(x.size(), 0.0);
+        along_v_.assign(v.size(), 0.0);
+        last_squared_ = 0;
+    }
+    const int period = settings.symmetric ? 2 : 1;
+    if (settings.check_first && settings.tolerance > 0) {
+        result.residual = residual_with(problem, diagonal_, x, v);
+        result.converged = result.residual <= settings.tolerance;
+        if (result.converged) return result;
+    }
     while (result.sweeps < settings.max_sweeps) {
         if (settings.symmetric && result.sweeps % 2 == 1)
             for (int i = n - 1; i >= 0; --i) relax(i);
@@ -168,6 +202,8 @@ PgsResult Pgs::solve(const PgsProblem& problem, const PgsSettings& settings, std
         if (settings.tolerance > 0 && result.sweeps % std::max(1, settings.check_every) == 0 &&
             residual_with(problem, diagonal_, x, v) <= settings.tolerance)
             break;
+        if (settings.conjugate && result.sweeps % period == 0 && result.sweeps < settings.max_sweeps)
+            extrapolate(x, v);
     }
     result.residual = residual_with(problem, diagonal_, x, v);
     result.converged = result.residual <= settings.tolerance;
@@ -175,8 +211,8 @@ PgsResult Pgs::solve(const PgsProblem& problem, const PgsSettings& settings, std
 }
 
 double pgs_residual(const PgsProblem& problem, const std::vector<double>& x, const std::vector<double>& v) {
-    std::vector<double> diagonal(problem.rows());
-    for (int i = 0; i < problem.rows(); ++i) diagonal[i] = row_diagonal(problem, i);
+    std::vector<double> diagonal(problem.rows()), work(v.size());
+    for (int i = 0; i < problem.rows(); ++i) diagonal[i] = row_diagonal(problem, i, work);
     return residual_with(problem, diagonal, x, v);
 }
 

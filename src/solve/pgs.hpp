@@ -38,8 +38,11 @@ struct PgsSettings {
     int max_sweeps = 50;
     double tolerance = 1e-10;  // of the residual below; 0: always max_sweeps
     double relaxation = 1.0;
-    bool symmetric = false;  // alternate forward and backward sweeps
-    int check_every = 5;     // sweeps between residual checks
+    bool symmetric = false;    // alternate forward and backward sweeps
+    int check_every = 5;       // sweeps between residual checks
+    bool check_first = false;  // no sweep when the warm start is the solution
+    // Nonlinear conjugate gradients with sweeps for gradients (Silcowitz et al. 2010): far fewer sweeps for large problems.
+    bool conjugate = false;
 };
 
 struct PgsResult {
@@ -56,12 +59,17 @@ class Pgs {
                     std::vector<double>& v);
 
   private:
-    void prepare(const PgsProblem& problem);
+    void prepare(const PgsProblem& problem, std::size_t unknowns);
     void relax_row(const PgsProblem& problem, int row, double relaxation, std::vector<double>& x,
                    std::vector<double>& v) const;
     void relax_cone(const PgsProblem& problem, int row, double relaxation, std::vector<double>& x,
                     std::vector<double>& v) const;
-    std::vector<double> diagonal_;
+    void extrapolate(std::vector<double>& x, std::vector<double>& v);
+
+    std::vector<double> diagonal_, work_;
+    // Of conjugate gradients: x and v where the last ones ended, and the direction since.
+    std::vector<double> from_x_, from_v_, along_x_, along_v_;
+    double last_squared_ = 0;
 };
 
 // Largest violation of the conditions, in units of w: |w_i - ...| through the natural map

@@ -61,15 +61,46 @@ TEST(Pgs, MatchesEnumeratedComplementarityProblems) {
         const int n = 1 + trial % 8;
         const MatX A = random_spd(n, random);
         const VecX target = VecX::NullaryExpr(n, [&] { return normal(random); });
+        const VecX expected = lcp_by_enumeration(A, target);
+        for (bool conjugate : {false, true}) {
+            std::vector<double> x, v(n, 0.0);
+            PgsSettings settings;
+            settings.max_sweeps = 5000;
+            settings.tolerance = 1e-12;
+            settings.conjugate = settings.symmetric = conjugate;
+            const PgsResult result = pgs.solve(dense_problem(A, target, 0, 1e300), settings, x, v);
+            EXPECT_TRUE(result.converged) << trial;
+            for (int i = 0; i < n; ++i) EXPECT_NEAR(x[i], expected[i], 1e-9) << trial;
+        }
+    }
+}
+
+// Weights on top of each other: a push at the bottom has to travel through all of them.
+TEST(Pgs, ConjugateGradientsSolveTallStacksInFewerSweeps) {
+    const int n = 40;
+    MatX A = MatX::Zero(n, n);  // contact k between weights k-1 (the ground first) and k
+    for (int k = 0; k < n; ++k) {
+        A(k, k) = k == 0 ? 1 : 2;
+        if (k > 0) A(k, k - 1) = A(k - 1, k) = -1;
+    }
+    VecX target = VecX::Zero(n);
+    target[0] = 1;  // all of them fall; only the lowest contact sees the ground
+    int sweeps[2];
+    for (bool conjugate : {false, true}) {
         std::vector<double> x, v(n, 0.0);
         PgsSettings settings;
-        settings.max_sweeps = 5000;
-        settings.tolerance = 1e-12;
-        const PgsResult result = pgs.solve(dense_problem(A, target, 0, 1e300), settings, x, v);
-        EXPECT_TRUE(result.converged) << trial;
-        const VecX expected = lcp_by_enumeration(A, target);
-        for (int i = 0; i < n; ++i) EXPECT_NEAR(x[i], expected[i], 1e-9) << trial;
+        settings.max_sweeps = 100000;
+        settings.tolerance = 1e-9;
+        settings.conjugate = settings.symmetric = conjugate;
+        const PgsResult result = Pgs().solve(dense_problem(A, target, 0, 1e300), settings, x, v);
+        EXPECT_TRUE(result.converged);
+        for (int k = 0; k < n; ++k) EXPECT_NEAR(x[k], n - k, 1e-4);
+        sweeps[conjugate] = result.sweeps;
+        settings.check_first = true;
+        std::fill(v.begin(), v.end(), 0.0);
+        EXPECT_EQ(Pgs().solve(dense_problem(A, target, 0, 1e300), settings, x, v).sweeps, 0);
     }
+    EXPECT_LT(20 * sweeps[1], sweeps[0]);
 }
 
 TEST(Pgs, BoxesHoldAndTheResidualSeesAWrongAnswer) {

@@ -7,7 +7,7 @@
 namespace tenon::adaptive {
 namespace {
 
-constexpr int kPolishRounds = 4, kPolishSweeps = 20, kPolishRows = 700;
+constexpr int kPolishRounds = 4, kPolishSweeps = 20, kPolishRows = 240;
 
 // At rest gamma lambda = k_b (penetration), and lambda is the force times h.
 double compliance_of(const Settings& settings, const TouchPoint& p, double h) {
@@ -150,6 +150,8 @@ solve::PgsResult ContactIsland::sweep_and_polish(const Settings& settings, doubl
     solve::PgsSettings pgs;
     pgs.max_sweeps = settings.sweeps;
     pgs.symmetric = true;
+    pgs.conjugate = true;
+    pgs.check_first = true;
     pgs.tolerance = tolerance;
     base_ = velocity_;
     solve::PgsResult result = pgs_.solve(problem_, pgs, impulse_, velocity_);

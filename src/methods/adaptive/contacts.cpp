@@ -240,42 +240,51 @@ void Contacts::bodies_touch(const World& world, int a, int b, const std::vector<
     }
 }
 
-const std::vector<int>& Contacts::vertices_near(int body, const Solid& solid, const SolidState& state,
-                                                SolidShape& shape, const Mat34& pose, const Shape& of_body) {
+void Contacts::update_vertices(const Solid& solid, const SolidState& state, SolidShape& shape) {
+    if (shape.vertices_current) return;
+    shape.vertex_boxes.clear();
+    for (int v : solid.surface_vertices) shape.vertex_boxes.push_back({state.local[v], state.local[v]});
+    if (shape.vertex_tree.empty())
+        shape.vertex_tree.build(shape.vertex_boxes);
+    else
+        shape.vertex_tree.refit(shape.vertex_boxes);
+    shape.vertices_current = true;
+}
+
+const std::vector<int>& Contacts::vertices_below(const Solid& solid, const SolidState& state,
+                                                 SolidShape& shape, const Mat34& pose, const Shape& plane) {
     if (!shape.in_frame) return solid.surface_vertices;
-    if (!shape.vertices_current) {
-        shape.vertex_boxes.clear();
-        for (int v : solid.surface_vertices) shape.vertex_boxes.push_back({state.local[v], state.local[v]});
-        if (shape.vertex_tree.empty())
-            shape.vertex_tree.build(shape.vertex_boxes);
-        else
-            shape.vertex_tree.refit(shape.vertex_boxes);
-        shape.vertices_current = true;
-    }
+    update_vertices(solid, state, shape);
+    Mat3 turned = pose.leftCols<3>();
+    Vec3 origin = pose.col(3);
+    origin += turned * plane.primitive.frame.position;
+    turned = turned * plane.primitive.frame.rotation.toRotationMatrix();
+    // distances to the plane over the vertex tree's boxes, with room for their rounding
+    const Vec3 up = shape.rotation.transpose() * turned.col(1);
+    const double height =
+        up.dot(shape.to_frame(origin) - shape.vertex_tree.origin()) + 1e-6 * shape.box.size().maxCoeff();
+    const auto nodes = shape.vertex_tree.nodes();
     shape.near.clear();
-    const auto take = [&](int item) { shape.near.push_back(solid.surface_vertices[item]); };
-    if (is_plane_[body]) {
-        Mat3 turned = pose.leftCols<3>();
-        Vec3 origin = pose.col(3);
-        origin += turned * of_body.primitive.frame.position;
-        turned = turned * of_body.primitive.frame.rotation.toRotationMatrix();
-        // distances to the plane over the vertex tree's boxes, with room for their rounding
-        const Vec3 up = shape.rotation.transpose() * turned.col(1);
-        const double height =
-            up.dot(shape.to_frame(origin) - shape.vertex_tree.origin()) + 1e-6 * shape.box.size().maxCoeff();
-        const auto nodes = shape.vertex_tree.nodes();
-        shape.vertex_tree.visit_where(
-            [&](int i) {
-                double lowest = 0;
-                for (int k = 0; k < 3; ++k) lowest += up[k] * (up[k] > 0 ? nodes[i].lo[k] : nodes[i].hi[k]);
-                return lowest < height;
-            },
-            take);
-    } else {
-        const Vec3 center = shape.to_frame(boxes_[body].center());
-        const Vec3 half = shape.rotation.transpose().cwiseAbs() * (0.5 * boxes_[body].size());
-        shape.vertex_tree.visit_overlaps({center - half, center + half}, take);
-    }
+    shape.vertex_tree.visit_where(
+        [&](int i) {
+            double lowest = 0;
+            for (int k = 0; k < 3; ++k) lowest += up[k] * (up[k] > 0 ? nodes[i].lo[k] : nodes[i].hi[k]);
+            return lowest < height;
+        },
+        [&](int item) { shape.near.push_back(solid.surface_vertices[item]); });
+    std::sort(shape.near.begin(), shape.near.end());
+    return shape.near;
+}
+
+const std::vector<int>& Contacts::vertices_in(const Box3& box, const Solid& solid, const SolidState& state,
+                                              SolidShape& shape) {
+    if (!shape.in_frame) return solid.surface_vertices;
+    update_vertices(solid, state, shape);
+    const Vec3 center = shape.to_frame(box.center());
+    const Vec3 half = shape.rotation.transpose().cwiseAbs() * (0.5 * box.size());
+    shape.near.clear();
+    shape.vertex_tree.visit_overlaps({center - half, center + half},
+                                     [&](int item) { shape.near.push_back(solid.surface_vertices[item]); });
     std::sort(shape.near.begin(), shape.near.end());
     return shape.near;
 }
@@ -284,8 +293,9 @@ void Contacts::solid_in_body(const World& world, int body, int solid, const std:
                              const std::vector<SolidState>& states, const Mat34& pose) {
     const int bodies = world.bodies.size();
     const Field field(world.shape_of(body), colliders_[world.bodies.shape[body]], pose);
-    for (int v :
-         vertices_near(body, solids[solid], states[solid], shapes_[solid], pose, world.shape_of(body))) {
+    for (int v : is_plane_[body] ? vertices_below(solids[solid], states[solid], shapes_[solid], pose,
+                                                  world.shape_of(body))
+                                 : vertices_in(boxes_[body], solids[solid], states[solid], shapes_[solid])) {
         const Vec3& x = states[solid].x[v];
         if (!is_plane_[body] && !boxes_[body].contains(x)) continue;
         const geometry::FieldSample sample = field.at(x);
@@ -328,7 +338,7 @@ void Contacts::solid_in_solid(const World& world, int inner, int outer, const st
                               const std::vector<SolidState>& states) {
     if (solids[outer].elements.corners == 3) return;
     const int bodies = world.bodies.size();
-    for (int v : solids[inner].surface_vertices) {
+    for (int v : vertices_in(boxes_[bodies + outer], solids[inner], states[inner], shapes_[inner])) {
         const Vec3& x = states[inner].x[v];
         if (!boxes_[bodies + outer].contains(x)) continue;
         TouchPoint p;

@@ -86,9 +86,12 @@ class Contacts {
     };
     void find_frame(const Solid& solid, const SolidState& state, SolidShape& shape) const;
     void find_pairs(const World& world, const std::vector<Mat34>& poses);
-    // Surface vertices that may lie in a body.
-    const std::vector<int>& vertices_near(int body, const Solid& solid, const SolidState& state,
-                                          SolidShape& shape, const Mat34& pose, const Shape& of_body);
+    // Surface vertices that may lie in a plane's body, or in the box of a body or solid.
+    const std::vector<int>& vertices_below(const Solid& solid, const SolidState& state, SolidShape& shape,
+                                           const Mat34& pose, const Shape& plane);
+    const std::vector<int>& vertices_in(const Box3& box, const Solid& solid, const SolidState& state,
+                                        SolidShape& shape);
+    void update_vertices(const Solid& solid, const SolidState& state, SolidShape& shape);
     void bodies_touch(const World& world, int a, int b, const std::vector<Mat34>& poses);
     void solid_in_body(const World& world, int body, int solid, const std::vector<Solid>& solids,
                        const std::vector<SolidState>& states, const Mat34& pose);

@@ -43,7 +43,7 @@ std::vector<ParamInfo> parameters() {
          "rest",
          0, 1e12},
         {"baumgarte", 0.2, "share of a penetration that is undone in a step (k_b times dt)", 0, 1},
-        {"sweeps", 30.0, "sweeps over the contacts before a direct solve of their states is tried", 1,
+        {"sweeps", 80.0, "sweeps over the contacts before a direct solve of their states is tried", 1,
          100000},
         {"tolerance",
          0.0,

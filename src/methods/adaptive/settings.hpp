@@ -19,7 +19,7 @@ struct Settings {
     double horizon = 0.0;     // s that forecasts look ahead where nothing has just struck
     double compliance = 0.0;  // gamma, s/kg; 0: from each body's weight
     double baumgarte = 0.2;   // k_b h
-    int sweeps = 30;
+    int sweeps = 80;
     double tolerance = 0.0;
     int field_cells = 40;
     int newton = 1;
