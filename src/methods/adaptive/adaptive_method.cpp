@@ -347,7 +347,8 @@ bool AdaptiveMethod::same_loads(const World& world, int solid, double dt) {
     bool same = load.known && !fresh && keys == load.keys;
     for (std::size_t k = 0; same && k < keys.size(); ++k)
         same = (impulses[k] - load.impulses[k]).norm() < 0.02 * largest;
-    same = same && (spin - load.spin).norm() < 0.02 * load.spin.norm() + 1e-6;
+    same =
+        same && (spin - load.spin).norm() < 0.02 * load.spin.norm() + 0.01 * std::sqrt(settings_.rigid_below);
     if (!same) load = {true, std::move(keys), std::move(impulses), spin};
     return same;
 }
