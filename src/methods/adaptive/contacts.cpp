@@ -2,6 +2,7 @@
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "geometry/closest.hpp"
@@ -15,8 +16,9 @@ namespace collide = geometry::collide;
 
 namespace {
 
-constexpr double kSinking = 1e-3;     // of a body's least side, under its own weight
-constexpr int kSampledVertices = 64;  // bodies with few vertices are also looked for inside solids
+constexpr double kSinking = 1e-3;        // of a body's least side, under its own weight
+constexpr double kClearlyNearer = 0.01;  // of a solid's mean edge
+constexpr int kSampledVertices = 64;     // bodies with few vertices are also looked for inside solids
 
 // Pair and feature in 64 bits: 20 + 20 for the pair, 24 for the feature.
 std::uint64_t make_key(int a, int b, std::uint32_t feature) {
@@ -156,13 +158,18 @@ void Contacts::find(const World& world, const std::vector<Solid>& solids,
         p.friction = world.pair_friction(p.a, p.b);
         p.restitution = world.pair_restitution(p.a, p.b);
         p.softness = std::min(softness_[p.a], softness_[p.b]);
-        const auto known = std::lower_bound(memory_.begin(), memory_.end(), p.key,
-                                            [](const Memory& m, std::uint64_t key) { return m.key < key; });
-        if (known == memory_.end() || known->key != p.key) continue;
+        const Memory* known = recall(p.key);
+        if (!known) continue;
         p.fresh = false;
         p.impulse = known->impulse;
         p.stretch = known->stretch - known->stretch.dot(p.normal) * p.normal;
     }
+}
+
+const Contacts::Memory* Contacts::recall(std::uint64_t key) const {
+    const auto known = std::lower_bound(memory_.begin(), memory_.end(), key,
+                                        [](const Memory& m, std::uint64_t k) { return m.key < k; });
+    return known == memory_.end() || known->key != key ? nullptr : &*known;
 }
 
 void Contacts::find_frame(const Solid& solid, const SolidState& state, SolidShape& shape) const {
@@ -324,8 +331,8 @@ void Contacts::body_in_solid(const World& world, int body, int solid, const std:
         const Vec3 at = transform(pose, corners[k]);
         if (!boxes_[bodies + solid].contains(at)) continue;
         TouchPoint p;
-        if (!surface_of(solid, solids, states, at, -1, -1, p.on_b, p.normal, p.distance)) continue;
         p.key = make_key(body, bodies + solid, static_cast<std::uint32_t>(k));
+        if (!surface_of(solid, solids, states, at, -1, -1, p)) continue;
         p.a = body;
         p.b = bodies + solid;
         p.on_a = body_support(body);
@@ -342,8 +349,8 @@ void Contacts::solid_in_solid(const World& world, int inner, int outer, const st
         const Vec3& x = states[inner].x[v];
         if (!boxes_[bodies + outer].contains(x)) continue;
         TouchPoint p;
-        if (!surface_of(outer, solids, states, x, v, inner, p.on_b, p.normal, p.distance)) continue;
         p.key = make_key(bodies + inner, bodies + outer, static_cast<std::uint32_t>(v));
+        if (!surface_of(outer, solids, states, x, v, inner, p)) continue;
         p.a = bodies + inner;
         p.b = bodies + outer;
         p.on_a = vertex_support(inner, v);
@@ -383,8 +390,7 @@ int Contacts::nearest_facing(const SolidShape& shape, const std::vector<Vec3>& x
 }
 
 bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
-                          const Vec3& point, int vertex, int of_solid, Support& support, Vec3& normal,
-                          double& distance) {
+                          const Vec3& point, int vertex, int of_solid, TouchPoint& touch) {
     const ElasticElements& e = solids[solid].elements;
     const std::vector<Vec3>& x = states[solid].x;
     SolidShape& shape = shapes_[solid];
@@ -437,6 +443,18 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
             triangle = nearest_facing(shape, x, at_rest, facing, nearest);
     }
     if (triangle < 0) return false;
+    const Memory* known = recall(touch.key);
+    if (known && known->triangle >= 0 && known->triangle != triangle) {
+        const Triangle& last = shape.rest.triangles[known->triangle];
+        const geometry::Closest to =
+            geometry::closest_point_triangle(at_rest, rest[last[0]], rest[last[1]], rest[last[2]]);
+        if (std::sqrt(to.squared) < (at_rest - nearest).norm() + kClearlyNearer * solids[solid].mean_edge()) {
+            triangle = static_cast<int>(known->triangle);
+            nearest = at_rest - to.difference;
+        }
+    }
+    touch.triangle = triangle;
+    Support& support = touch.on_b;
     const Triangle& f = shape.rest.triangles[triangle];
     const Vec3 ab = rest[f[1]] - rest[f[0]], ac = rest[f[2]] - rest[f[0]], ap = nearest - rest[f[0]];
     const Vec3 area = ab.cross(ac);
@@ -448,16 +466,16 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
     support.weight = {1 - wb - wc, wb, wc};
     Vec3 on_surface = Vec3::Zero();
     for (int k = 0; k < 3; ++k) on_surface += support.weight[k] * x[f[k]];
-    normal = normal_of(x, f);
-    distance = (point - on_surface).dot(normal);
-    return distance < 0;
+    touch.normal = normal_of(x, f);
+    touch.distance = (point - on_surface).dot(touch.normal);
+    return touch.distance < 0;
 }
 
 void Contacts::remember(const std::vector<TouchPoint>& others) {
     memory_.clear();
     for (const std::vector<TouchPoint>* list : {&std::as_const(points_), &others})
         for (const TouchPoint& p : *list)
-            if (p.solved) memory_.push_back({p.key, p.impulse, p.stretch});
+            if (p.solved) memory_.push_back({p.key, p.impulse, p.stretch, p.triangle});
     std::sort(memory_.begin(), memory_.end(), [](const Memory& a, const Memory& b) { return a.key < b.key; });
 }
 

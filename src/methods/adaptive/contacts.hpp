@@ -32,6 +32,7 @@ struct TouchPoint {
     Vec3 stretch = Vec3::Zero();  // tangential offset that carries the static friction, as penetration does
     bool fresh = true;            // was not there in the last step
     bool solved = false;          // not when both sides are moved from outside
+    int triangle = -1;            // of the solid b that a vertex lies in: where it is nearest to the surface
     double friction = 0.0, restitution = 0.0;
     double softness = 0.0;  // metres of penetration per newton at rest
 };
@@ -83,7 +84,9 @@ class Contacts {
     struct Memory {
         std::uint64_t key;
         Vec3 impulse, stretch;
+        long triangle;
     };
+    const Memory* recall(std::uint64_t key) const;
     void find_frame(const Solid& solid, const SolidState& state, SolidShape& shape) const;
     void find_pairs(const World& world, const std::vector<Mat34>& poses);
     // Surface vertices that may lie in a plane's body, or in the box of a body or solid.
@@ -101,10 +104,10 @@ class Contacts {
                         const std::vector<SolidState>& states);
     // The point of a solid's surface nearest to a point inside it, found in its rest shape; false when outside. For
     // a vertex of another solid only triangles that its surface faces: at the edges of things that lie on each other the
-    // sides are as near as the tops.
+    // sides are as near as the tops. The triangle of the last step stays unless another is clearly nearer: what rests at
+    // an edge would go to and fro between two.
     bool surface_of(int solid, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
-                    const Vec3& point, int vertex, int of_solid, Support& support, Vec3& normal,
-                    double& distance);
+                    const Vec3& point, int vertex, int of_solid, TouchPoint& touch);
     int nearest_facing(const SolidShape& shape, const std::vector<Vec3>& x, const Vec3& at_rest,
                        const Vec3& facing, Vec3& nearest) const;
     Vec3 vertex_normal(const Solid& solid, const SolidState& state, SolidShape& shape, int vertex) const;
