@@ -16,10 +16,6 @@ double row_dot(const PgsProblem& p, int row, const std::vector<double>& v) {
     return sum;
 }
 
-void add_column(const PgsProblem& p, int row, double amount, std::vector<double>& v) {
-    for (int k = p.b_start[row]; k < p.b_start[row + 1]; ++k) v[p.b_index[k]] += amount * p.b_value[k];
-}
-
 // J_i B_i: entries of both patterns that share a column. `work`: as long as v.
 double row_diagonal(const PgsProblem& p, int row, std::vector<double>& work) {
     double sum = p.compliance[row];
@@ -111,8 +107,26 @@ void Pgs::prepare(const PgsProblem& problem, std::size_t unknowns) {
     if (static_cast<int>(problem.j_start.size()) != problem.rows() + 1)
         throw std::logic_error("every row of the complementarity problem must be filled");
     diagonal_.resize(problem.rows());
+    runs_.clear();
+    run_start_.assign(1, 0);
+    for (int i = 0; i < problem.rows(); ++i) {
+        for (int k = problem.b_start[i]; k < problem.b_start[i + 1]; ++k) {
+            const bool goes_on = k > problem.b_start[i] && problem.b_index[k] == problem.b_index[k - 1] + 1;
+            if (!goes_on) runs_.push_back({k, problem.b_index[k], 0});
+            ++runs_.back().count;
+        }
+        run_start_.push_back(static_cast<int>(runs_.size()));
+    }
     work_.resize(unknowns);
     for (int i = 0; i < problem.rows(); ++i) diagonal_[i] = row_diagonal(problem, i, work_);
+}
+
+void Pgs::add_column(const PgsProblem& p, int row, double amount, std::vector<double>& v) const {
+    for (int k = run_start_[row]; k < run_start_[row + 1]; ++k) {
+        const Run& run = runs_[k];
+        Eigen::Map<VecX>(v.data() + run.to, run.count) +=
+            amount * Eigen::Map<const VecX>(p.b_value.data() + run.from, run.count);
+    }
 }
 
 void Pgs::relax_row(const PgsProblem& p, int row, double relaxation, std::vector<double>& x,

@@ -64,8 +64,14 @@ class Pgs {
                    std::vector<double>& v) const;
     void relax_cone(const PgsProblem& problem, int row, double relaxation, std::vector<double>& x,
                     std::vector<double>& v) const;
+    void add_column(const PgsProblem& problem, int row, double amount, std::vector<double>& v) const;
     void extrapolate(std::vector<double>& x, std::vector<double>& v);
 
+    struct Run {  // entries of a column of B that lie side by side in v
+        int from, to, count;
+    };
+    std::vector<Run> runs_;
+    std::vector<int> run_start_;  // of columns
     std::vector<double> diagonal_, work_;
     // Of conjugate gradients: x and v where the last ones ended, and the direction since.
     std::vector<double> from_x_, from_v_, along_x_, along_v_;

@@ -7,7 +7,7 @@
 namespace tenon::adaptive {
 namespace {
 
-constexpr int kPolishRounds = 4, kPolishSweeps = 20, kPolishRows = 240;
+constexpr int kPolishRounds = 4, kPolishSweeps = 20, kPolishRows = 90;
 
 // At rest gamma lambda = k_b (penetration), and lambda is the force times h.
 double compliance_of(const Settings& settings, const TouchPoint& p, double h) {
