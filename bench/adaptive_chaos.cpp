@@ -1,4 +1,4 @@
-// Scenes whose end is chance: what a nanometre at the start does to a plain run, and how plain and adaptive runs agree
+// Scenes whose end is chance: what a little at the start does to a plain run, and how plain and adaptive runs agree
 // on average over several starts.
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,6 @@
 namespace tenon::bench {
 namespace {
 
-constexpr double kTwin = 1e-9;     // metres that twins begin apart
 constexpr double kStarts = 0.005;  // metres that solids are moved by at most, to the sides
 
 // What is compared, at the end of a run.
@@ -33,13 +32,13 @@ Outcome run_to_end(AdaptiveRun& run) {
     return {center_of_all(run.simulation.world()), run.energy.back(), highest_point(run.simulation.world())};
 }
 
-void twin(const Options& options, const std::string& scene) {
+void twin(const Options& options, const std::string& scene, double apart) {
     AdaptiveRun one(adaptive_scene_of(scene, {}, false)), other(adaptive_scene_of(scene, {}, false));
-    move_solids(other.simulation.world(), kTwin, 1);
+    move_solids(other.simulation.world(), apart, 1);
     const PairResult r = run_pair(one, other, options.quick ? 0.1 : 1.0);
     const World &a = one.simulation.world(), &b = other.simulation.world();
     Row row = adaptive_row(scene + "-twin", "plain", a);
-    row.set("steps", one.steps()).set("moved_m", kTwin).set("error", r.error.vertex);
+    row.set("steps", one.steps()).set("moved_m", apart).set("error", r.error.vertex);
     row.set("center_of_all", (center_of_all(a) - center_of_all(b)).norm() / a.bounds().diagonal());
     row.set("energy_difference", std::abs(one.energy.back() - other.energy.back()) / energy_scale(one));
     row.set("height_difference", std::abs(highest_point(a) - highest_point(b)) / height_of_all(a));
@@ -94,7 +93,8 @@ void adaptive_chaos(const Options& options) {
                (options.only.empty() || options.only.find(ending) != std::string::npos);
     };
     for (const char* scene : {"pachinko", "forest", "blob"})
-        if (asked(scene, "-twin")) twin(options, scene);
+        if (asked(scene, "-twin"))
+            for (double apart : {1e-9, 1e-6, 1e-4}) twin(options, scene, apart);
     if (asked("pachinko", "-starts")) starts(options, "pachinko");
 }
 

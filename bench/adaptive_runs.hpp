@@ -58,7 +58,7 @@ std::size_t tetrahedra(const World& world);
 Row adaptive_row(const std::string& name, const std::string& method, const World& world);
 Scene adaptive_scene_of(const std::string& name, Given given, bool adaptive);
 
-// How far apart plain runs end that begin a nanometre apart (`NAME-twin`), and what plain and adaptive runs from several
+// How far apart plain runs end that begin up to a tenth of a millimetre apart (`NAME-twin`), and what plain and adaptive runs from several
 // starts have in common where one run is chance (`NAME-starts`).
 void adaptive_chaos(const Options& options);
 
