@@ -212,7 +212,7 @@ void AffineMethod::build_candidates(const World& world, int round, double larges
                 // grow with it, so never more than anything moves in a step.
                 sweep.q1 = wanted_[i];
                 if (left_[i]) room_[i] = std::min(2.0 * sweep.slack, 0.5 * largest_motion);
-                const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.5 * largest_motion});
+                const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.1 * largest_motion});
                 sweep.slack =
                     std::max({room_[i], usual,
                               0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});

@@ -245,12 +245,14 @@ class IslandNewton {
         }
     }
 
-    // The full step, shortened to what anything moves in this time step: the next candidates follow it.
-    void note_wanted(double motion) {
-        const double t = std::min(1.0, 2.0 * context_.largest_motion / motion);
+    // The full step, no body's longer than anything moves in this time step: the next candidates follow it.
+    void note_wanted() {
         for (std::size_t n = 0; n < poses_.size(); ++n) {
             const int body = island_.bodies[n];
-            context_.wanted[body] = poses_[n] + t * (trial_[n] - poses_[n]);
+            const Mat34 way = trial_[n] - poses_[n];
+            const double length = displacement_bound(way, box(n));
+            const double t = length > context_.largest_motion ? context_.largest_motion / length : 1.0;
+            context_.wanted[body] = poses_[n] + t * way;
             context_.left[body] = !within_slack(n);
         }
     }
@@ -378,7 +380,7 @@ class IslandNewton {
         // A step that leaves the slack is shortened. New candidates are due only when nothing else shortens it further.
         double leaves = 2.0;
         if (!within_slack()) {
-            note_wanted(motion);
+            note_wanted();
             while (!within_slack() && t > 0.05) move_trial(t *= 0.5);
             leaves = t;
             result_.out_of_slack = !within_slack();
