@@ -364,6 +364,26 @@ class IslandNewton {
         friction_stale_ = std::any_of(stale_.begin(), stale_.end(), [](char s) { return s != 0; });
     }
 
+    // Where contacts give way as bodies turn, the model is stiffer than they are and steps repeat themselves, each a little
+    // shorter than the one before: then the sum of all that would follow is taken at once.
+    double stretched() {
+        double now = 0.0, before = 0.0, both = 0.0;
+        if (last_length_ > 0.0)
+            for (std::size_t n = 0; n < poses_.size(); ++n) {
+                const Inertia& inertia = context_.bodies.body[island_.bodies[n]].inertia;
+                for (int k = 0; k < 4; ++k) {
+                    const Vec3 d = direction_.step[n].col(k), b = last_step_[n].col(k);
+                    now += inertia.of_column(k) * d.squaredNorm();
+                    before += inertia.of_column(k) * b.squaredNorm();
+                    both += inertia.of_column(k) * d.dot(b);
+                }
+            }
+        last_step_ = direction_.step;
+        if (both <= 0.8 * std::sqrt(now * before) || both == 0.0) return 1.0;
+        const double left = both / before, most = std::min(16.0, 4.0 * std::max(1.0, last_length_));
+        return std::clamp(last_length_ / std::max(1.0 - left, 0.05), 1.0, most);
+    }
+
     void take_step() {
         const double motion = largest_motion();
         const bool small = was_small_ = motion <= context_.tolerance;
@@ -375,10 +395,11 @@ class IslandNewton {
         for (const int k : island_.pairs)
             log.contacts += static_cast<int>(context_.field.contacts(k).points.size());
         log.energy = energy_;
-        double t = 1.0;
+        double t = stretched();
         move_trial(t);
+        if (t > 1.0 && !within_slack()) move_trial(t = 1.0);
         // A step that leaves the slack is shortened. New candidates are due only when nothing else shortens it further.
-        double leaves = 2.0;
+        double leaves = 1e300;
         if (!within_slack()) {
             note_wanted();
             while (!within_slack() && t > 0.05) move_trial(t *= 0.5);
@@ -386,6 +407,7 @@ class IslandNewton {
             result_.out_of_slack = !within_slack();
             if (result_.out_of_slack) return;
         }
+        last_length_ = 0.0;
         log.filtered = t = filter(t);
         const double noise = 1e-12 * std::abs(energy_) + round_off_;
         for (double shorter = 0.5; t > 1e-9; t = filter(shorter * t)) {
@@ -400,7 +422,8 @@ class IslandNewton {
                 accept(trial_energy);
                 log.energy = trial_energy;
                 log.length = t;
-                overshot_ = t < 0.1 * log.filtered;
+                overshot_ = t < 0.1 * std::min(1.0, log.filtered);
+                last_length_ = t;
                 result_.out_of_slack = t > 0.9 * leaves;
                 // A small step may be small because its model of friction was too stiff: look again, a few times.
                 const bool look_again = friction_stale_ && small && ++stale_steps_ <= 3;
@@ -472,6 +495,8 @@ class IslandNewton {
     std::vector<char> stale_;
     std::vector<double> excess_;
     std::vector<std::size_t> resting_;
+    std::vector<Mat34> last_step_;
+    double last_length_ = 0.0;  // of it that was taken; 0: none
     bool friction_stale_ = false;
     bool overshot_ = false;  // the last step had to be shortened although nothing was in its way
     int stale_steps_ = 0;
