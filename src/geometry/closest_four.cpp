@@ -2,7 +2,7 @@
 
 namespace tenon::geometry {
 
-const FourKernels portable_closest_four{point_triangle, edge_edge};
+const FourKernels portable_closest_four{point_triangles, edge_edges};
 
 const FourKernels& closest_four() {
 #if defined(__x86_64__)

@@ -11,8 +11,8 @@ namespace tenon::geometry {
 
 constexpr int four = 4;
 
-// corner[vertex][lane]: points at three numbers, and a fourth that may be read but does not count.
-using FourCorners = std::array<std::array<const double*, four>, 4>;
+// The corners of one pair: each points at three numbers, and a fourth that may be read but does not count.
+using PairCorners = std::array<const double*, 4>;
 
 struct ClosestFour {
     alignas(32) double squared[four];
@@ -22,9 +22,10 @@ struct ClosestFour {
     alignas(32) std::int64_t active[four];  // bit i: vertex i spans the closest features
 };
 
+// `groups` times four pairs.
 struct FourKernels {
-    void (*point_triangle)(const FourCorners& corners, ClosestFour& out);
-    void (*edge_edge)(const FourCorners& corners, ClosestFour& out);
+    void (*point_triangle)(const PairCorners* corners, int groups, ClosestFour* out);
+    void (*edge_edge)(const PairCorners* corners, int groups, ClosestFour* out);
 };
 
 // The fastest this processor runs.

@@ -4,7 +4,7 @@
 #include "geometry/closest_four_kernel.hpp"
 
 namespace tenon::geometry {
-const FourKernels avx2_closest_four{point_triangle, edge_edge};
+const FourKernels avx2_closest_four{point_triangles, edge_edges};
 }  // namespace tenon::geometry
 #else
 namespace tenon::geometry {

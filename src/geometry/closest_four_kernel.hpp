@@ -46,8 +46,8 @@ inline Mask bit_where(const Mask& mask, int bit) {
     return mask & (std::int64_t{1} << bit);
 }
 
-inline Four3 load(const std::array<const double*, four>& from) {
-    const auto lane = [&](int k) -> Four { return *reinterpret_cast<const AnyFour*>(from[k]); };
+inline Four3 load(const PairCorners* from, int corner) {
+    const auto lane = [&](int k) -> Four { return *reinterpret_cast<const AnyFour*>(from[k][corner]); };
     const Four r0 = lane(0), r1 = lane(1), r2 = lane(2), r3 = lane(3);
     const Four xz01 = __builtin_shuffle(r0, r1, Mask{0, 4, 2, 6}),
                xz23 = __builtin_shuffle(r2, r3, Mask{0, 4, 2, 6}),
@@ -102,8 +102,8 @@ inline void keep_nearer(Nearest& best, const Mask& counts, const PointEdge& edge
     best.active = nearer ? active : best.active;
 }
 
-void point_triangle(const FourCorners& corners, ClosestFour& out) {
-    const Four3 p = load(corners[0]), t0 = load(corners[1]), t1 = load(corners[2]), t2 = load(corners[3]);
+inline void point_triangle(const PairCorners* corners, ClosestFour& out) {
+    const Four3 p = load(corners, 0), t0 = load(corners, 1), t1 = load(corners, 2), t2 = load(corners, 3);
     const Four zero = all(0.0), one = all(1.0);
     const Four3 u = t1 - t0, v = t2 - t0, w = p - t0, w1 = p - t1, w2 = p - t2, n = cross(u, v);
     const Four n2 = dot(n, n), uu = dot(u, u), vv = dot(v, v);
@@ -132,8 +132,8 @@ void point_triangle(const FourCorners& corners, ClosestFour& out) {
     store(best, out);
 }
 
-void edge_edge(const FourCorners& corners, ClosestFour& out) {
-    const Four3 a0 = load(corners[0]), a1 = load(corners[1]), b0 = load(corners[2]), b1 = load(corners[3]);
+inline void edge_edge(const PairCorners* corners, ClosestFour& out) {
+    const Four3 a0 = load(corners, 0), a1 = load(corners, 1), b0 = load(corners, 2), b1 = load(corners, 3);
     const Four zero = all(0.0), one = all(1.0);
     const Four3 u = a1 - a0, v = b1 - b0, w = a0 - b0, n = cross(u, v);
     const Four n2 = dot(n, n), uu = dot(u, u), vv = dot(v, v);
@@ -165,6 +165,14 @@ void edge_edge(const FourCorners& corners, ClosestFour& out) {
     keep_nearer(best, past_b1, from_b1, turned(from_b1.difference), from_b1.t, one,
                 one_point(3) | bit_where(from_b1.t < one, 0) | bit_where(from_b1.t > zero, 1));
     store(best, out);
+}
+
+void point_triangles(const PairCorners* corners, int groups, ClosestFour* out) {
+    for (int g = 0; g < groups; ++g) point_triangle(corners + four * g, out[g]);
+}
+
+void edge_edges(const PairCorners* corners, int groups, ClosestFour* out) {
+    for (int g = 0; g < groups; ++g) edge_edge(corners + four * g, out[g]);
 }
 
 }  // namespace

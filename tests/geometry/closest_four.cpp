@@ -23,16 +23,16 @@ void compare(const FourKernels& kernels, bool edges) {
     for (int trial = 0; trial < 2000; ++trial) {
         std::array<std::array<Vec3, 4>, four> x;
         std::array<std::array<std::array<double, 4>, 4>, four> padded;
-        FourCorners corners;
+        std::array<PairCorners, four> corners;
         for (int lane = 0; lane < four; ++lane) {
             x[lane] = random_corners(random, trial % 2);
             for (int n = 0; n < 4; ++n) {
                 padded[lane][n] = {x[lane][n][0], x[lane][n][1], x[lane][n][2], 1e9};
-                corners[n][lane] = padded[lane][n].data();
+                corners[lane][n] = padded[lane][n].data();
             }
         }
         ClosestFour found;
-        (edges ? kernels.edge_edge : kernels.point_triangle)(corners, found);
+        (edges ? kernels.edge_edge : kernels.point_triangle)(corners.data(), 1, &found);
         for (int lane = 0; lane < four; ++lane) {
             const auto& c = x[lane];
             const Closest one = edges ? closest_edge_edge(c[0], c[1], c[2], c[3])

@@ -309,7 +309,8 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         }
         results[k] = solve_island(island, context, round == 0);
         for (int again = 1; again < settings_.friction_iterations && results[k].converged; ++again) {
-            for (const int pair : island.pairs) field_.lag_friction(pair);
+            parallel_for(island.pairs.size(), grain_of(island, 16),
+                         [&](std::size_t n) { field_.lag_friction(island.pairs[n]); });
             IslandResult more = solve_island(island, context, false);
             const bool settled = more.iterations <= 1;  // the new normal forces change nothing
             results[k].go_on(std::move(more));

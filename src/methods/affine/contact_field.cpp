@@ -147,18 +147,22 @@ class ContactCollector {
     std::vector<std::uint64_t>&first_, &second_;  // features of the pair's contacts: of a and of b
 };
 
-// Up to four pairs of primitives of one kind on their way through a kernel.
-struct Lanes {
-    int candidate[geometry::four] = {};
-    int count = 0;
-    bool edges = false;
-    geometry::FourCorners corners;
+// Pairs of primitives of one kind on their way through a kernel.
+struct Batch {
+    std::vector<int> candidate;
+    std::vector<geometry::PairCorners> corners;
+    std::vector<geometry::ClosestFour> found;
 
-    void push(int i, const Vec3* const x[4]) {
-        // Empty lanes repeat the first pair.
-        for (int lane = count; lane < (count == 0 ? geometry::four : count + 1); ++lane)
-            for (int n = 0; n < 4; ++n) corners[n][lane] = x[n]->data();
-        candidate[count++] = i;
+    void clear() {
+        candidate.clear();
+        corners.clear();
+    }
+    void run(void (*kernel)(const geometry::PairCorners*, int, geometry::ClosestFour*)) {
+        if (candidate.empty()) return;
+        const int groups = static_cast<int>((candidate.size() + geometry::four - 1) / geometry::four);
+        corners.resize(geometry::four * groups, corners[0]);  // empty lanes repeat the first pair
+        if (found.size() < static_cast<std::size_t>(groups)) found.resize(groups);
+        kernel(corners.data(), groups, found.data());
     }
 };
 
@@ -204,6 +208,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
             strength_for_force(mass * scale.reference_acceleration, scale.dhat) * scale.stiffening;
         pair.energy = 0.0;
         pair.seen_a = pair.seen_b = -1;
+        pair.linked = false;
         ++pair.duals;
         for (int i = begin; i < end; ++i) {
             const Corners c = corners_of(set_.candidates[i], *body_shapes_[a], *body_shapes_[b]);
@@ -254,44 +259,52 @@ void ContactField::evaluate(int k) {
         pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
         return false;
     };
-    const geometry::FourKernels& kernels = geometry::closest_four();
-    geometry::ClosestFour found;
-    Lanes lanes;
-    const auto look = [&] {
-        if (lanes.count == 0) return;
-        (lanes.edges ? kernels.edge_edge : kernels.point_triangle)(lanes.corners, found);
-        for (int lane = 0; lane < lanes.count; ++lane) {
-            const int i = lanes.candidate[lane];
+    thread_local Batch faces, edges;
+    thread_local std::vector<int> others;
+    faces.clear();
+    edges.clear();
+    others.clear();
+    for (int i = bodies.begin; i < bodies.end; ++i) {
+        if (clear_[i] > far) continue;  // cannot have come into range since
+        const auto& v = corners_[i];
+        const auto x = [&](const BodyPoints& side, int n) { return side.x[v[n]].data(); };
+        switch (set_.candidates[i].kind) {
+            case PairKind::vertex_triangle:
+                faces.candidate.push_back(i);
+                faces.corners.push_back({x(pa, 0), x(pb, 1), x(pb, 2), x(pb, 3)});
+                break;
+            case PairKind::triangle_vertex:
+                faces.candidate.push_back(i);
+                faces.corners.push_back({x(pb, 0), x(pa, 1), x(pa, 2), x(pa, 3)});
+                break;
+            case PairKind::edge_edge:
+                edges.candidate.push_back(i);
+                edges.corners.push_back({x(pa, 0), x(pa, 1), x(pb, 2), x(pb, 3)});
+                break;
+            default:
+                others.push_back(i);
+        }
+    }
+    faces.run(geometry::closest_four().point_triangle);
+    edges.run(geometry::closest_four().edge_edge);
+    const auto collect = [&](const Batch& batch, bool of_edges) {
+        for (std::size_t n = 0; n < batch.candidate.size(); ++n) {
+            const int i = batch.candidate[n];
+            const geometry::ClosestFour& found = batch.found[n / geometry::four];
+            const int lane = static_cast<int>(n % geometry::four);
             if (!in_range(i, found.squared[lane])) continue;
             const Candidate& candidate = set_.candidates[i];
             const auto& v = corners_[i];
-            const Corners c{{v[0], v[1], v[2], v[3]},
-                            4,
-                            lanes.edges ? 2 : 1,
-                            candidate.kind != PairKind::triangle_vertex};
+            const Corners c{
+                {v[0], v[1], v[2], v[3]}, 4, of_edges ? 2 : 1, candidate.kind != PairKind::triangle_vertex};
             collector.add(c, static_cast<int>(found.active[lane]), candidate.weight, i,
-                          [&] { return closest_of_lane(found, lane, lanes.edges); });
+                          [&] { return closest_of_lane(found, lane, of_edges); });
         }
-        lanes.count = 0;
     };
-    for (int i = bodies.begin; i < bodies.end; ++i) {
-        if (clear_[i] > far) continue;  // cannot have come into range since
+    collect(faces, false);
+    collect(edges, true);
+    for (const int i : others) {
         const Candidate& candidate = set_.candidates[i];
-        const auto& v = corners_[i];
-        const bool edges = candidate.kind == PairKind::edge_edge;
-        if (edges || candidate.kind == PairKind::vertex_triangle ||
-            candidate.kind == PairKind::triangle_vertex) {
-            if (lanes.edges != edges) look();
-            lanes.edges = edges;
-            const bool a_first = candidate.kind != PairKind::triangle_vertex;
-            const BodyPoints &first = a_first ? pa : pb, &second = a_first ? pb : pa;
-            const Vec3* x[4] = {&first.x[v[0]], &(edges ? first : second).x[v[1]], &second.x[v[2]],
-                                &second.x[v[3]]};
-            lanes.push(i, x);
-            if (lanes.count == geometry::four) look();
-            continue;
-        }
-        look();
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
         const Vec3* x[4];
         for (int n = 0; n < c.count; ++n) x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
@@ -299,7 +312,6 @@ void ContactField::evaluate(int k) {
         if (in_range(i, closest.squared))
             collector.add(c, closest.active, candidate.weight, i, [&] { return closest; });
     }
-    look();
     for (ContactPoint& point : pair.points) {
         const RadialBarrier radial =
             radial_barrier(point.distance * point.distance, pair.range, pair.strength);

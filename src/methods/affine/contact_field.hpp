@@ -45,6 +45,7 @@ struct PairContacts {
     double energy = 0.0;            // J, barrier only
     long seen_a = -1, seen_b = -1;  // versions of the bodies' poses that the contacts belong to
     long duals = 0;                 // counts changes of the friction directions
+    bool linked = false;            // has its block in the Newton system
 };
 
 // World positions of a body's vertices, with its shape.

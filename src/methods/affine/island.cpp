@@ -168,24 +168,29 @@ class IslandNewton {
     }
 
     void find_direction() {
-        auto& solver = context_.solvers[island_.bodies[0]];
-        if (!solver) solver = std::make_unique<solve::BlockCholesky>();
         if (!affine_) {
-            direction_with(rigid_system_, *solver);
+            direction_with(rigid_system_, solver());
             // Contacts as stiff as the body itself: strain and motion must be solved together.
             if (direction_.softness > 0.2) affine_ = true;
         }
-        if (affine_) direction_with(affine_system_, *solver);
+        if (affine_) direction_with(affine_system_, solver());
+    }
+
+    // A part has its own: the whole island will come back to the order it found.
+    solve::BlockCholesky& solver() {
+        auto& one = depth_ > 0 ? own_solver_ : context_.solvers[island_.bodies[0]];
+        if (!one) one = std::make_unique<solve::BlockCholesky>();
+        return *one;
     }
 
     template <int Dof>
-    void direction_with(NewtonSystem<Dof>& system, solve::BlockCholesky& solver) {
+    void direction_with(NewtonSystem<Dof>& system, solve::BlockCholesky& factors) {
         {
             Clock clock(result_.assemble_ms);
             system.assemble(island_, context_);
         }
         Clock clock(result_.solve_ms);
-        system.solve(island_, context_, solver, direction_);
+        system.solve(island_, context_, factors, direction_);
         ++result_.solves;
         result_.fallbacks += system.used_ldlt();
         if (!context_.dump.empty())
@@ -231,16 +236,15 @@ class IslandNewton {
             trial_[n] = poses_[n] + Eigen::Map<const Mat34>(held.data());
         });
         if (island_.rows.empty() && !island_.held) {
-            solve::BlockCholesky& solver = *context_.solvers[island_.bodies[0]];
             if (affine_)
-                affine_system_.onto_gaps(island_, context_, solver, direction_, t, trial_);
+                affine_system_.onto_gaps(island_, context_, solver(), direction_, t, trial_);
             else
-                rigid_system_.onto_gaps(island_, context_, solver, direction_, t, trial_);
+                rigid_system_.onto_gaps(island_, context_, solver(), direction_, t, trial_);
         }
         // Keeping rotations rotations moves anchors a little: back onto the joints, in the metric of the Hessian.
         if (!island_.rows.empty()) {
             for (std::size_t n = 0; n < poses_.size(); ++n) trial_[n] -= poses_[n];
-            affine_system_.onto_joints(island_, context_, *context_.solvers[island_.bodies[0]], trial_, t);
+            affine_system_.onto_joints(island_, context_, solver(), trial_, t);
             for (std::size_t n = 0; n < poses_.size(); ++n) trial_[n] += poses_[n];
         }
     }
@@ -486,6 +490,7 @@ class IslandNewton {
     const Island& island_;
     StepContext& context_;
     IslandResult result_;
+    std::unique_ptr<solve::BlockCholesky> own_solver_;
     NewtonSystem<6> rigid_system_;
     NewtonSystem<12> affine_system_;
     Direction direction_;

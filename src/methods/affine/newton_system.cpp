@@ -62,12 +62,13 @@ struct RigidSprings {
 
     // `offset` leads from the second body's centre to the first's.
     void write(const Vec3& offset, PairBlocks<6>& out) const {
-        Mat6 S = Mat6::Identity();
-        S.topRightCorner<3, 3>() = cross_matrix(offset);
-        const Mat6 SK = S * K;
+        const Mat3 arm = cross_matrix(offset);
+        Mat6 moved = K;
+        moved.topRows<3>() += arm * K.bottomRows<3>();
         out.aa += K;
-        out.ba -= SK;
-        out.bb += SK * S.transpose();
+        out.ba -= moved;
+        out.bb += moved;
+        out.bb.leftCols<3>() += moved.rightCols<3>() * arm.transpose();
     }
 };
 
@@ -151,7 +152,7 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
         add_force(out.gradient_a, p.local_a, force);
         add_force(out.gradient_b, p.local_b, -force);
         if constexpr (Dof == 6)
-            springs.add(middle(p.local_a, p.local_b), p.normal, scale * p.stiffness);
+            springs.add(A * p.local_a - 0.5 * p.distance * p.normal, p.normal, scale * p.stiffness);
         else
             add_spring(out, qa, qb, p.local_a, p.local_b, p.normal, scale * p.stiffness);
         out.stretch_a += scale * p.stiffness * p.local_a.squaredNorm();
@@ -346,8 +347,10 @@ void NewtonSystem<Dof>::assemble(const Island& island, const StepContext& contex
     std::vector<std::pair<int, int>> links;
     for (const int k : island.pairs) {
         const CandidatePair& pair = context.field.pair(k);
-        const PairContacts& contacts = context.field.contacts(k);
-        if (contacts.points.empty() && contacts.friction.empty()) continue;
+        PairContacts& contacts = context.field.contacts(k);
+        // Pairs that touched once keep their place: a new pattern needs a new elimination order.
+        contacts.linked = contacts.linked || !contacts.points.empty() || !contacts.friction.empty();
+        if (!contacts.linked) continue;
         const int a = context.node[pair.a], b = context.node[pair.b];
         if (a >= 0 && b >= 0) links.emplace_back(std::max(a, b), std::min(a, b));
     }
