@@ -43,6 +43,7 @@ struct PairContacts {
     ContactRange range;
     double mu = 0.0;
     double energy = 0.0;            // J, barrier only
+    double closest = 1e300;         // m, of the points
     long seen_a = -1, seen_b = -1;  // versions of the bodies' poses that the contacts belong to
     long duals = 0;                 // counts changes of the friction directions
     bool linked = false;            // has its block in the Newton system

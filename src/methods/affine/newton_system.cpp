@@ -482,8 +482,7 @@ void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& conte
             const CandidatePair& pair = context.field.pair(k);
             const int a = context.node[pair.a], b = context.node[pair.b];
             const double off = (a >= 0 ? most[a] : 0.0) + (b >= 0 ? most[b] : 0.0);
-            for (const ContactPoint& p : context.field.contacts(k).points)
-                if (off > 0.1 * p.distance) return true;
+            if (off > 0.1 * context.field.contacts(k).closest) return true;
         }
         return false;
     };
