@@ -20,6 +20,7 @@ namespace {
 constexpr int kTileSize = kTile * kTile;
 constexpr int kColumnGroup = 4;         // tiles factored together before the rest of the front is updated
 constexpr double kParallelFlops = 2e6;  // fronts above this share their work between threads
+constexpr double kShareFlops = 2e5;     // matrices below this are not worth waking another thread for
 
 // Buffers for update matrices, kept between factorisations so that no memory is asked for again.
 class BufferPool {
@@ -360,7 +361,8 @@ bool BlockCholesky::factor(const BlockMatrix& matrix) {
         update = {};
     }
     std::vector<char> done(m.subtree_roots.size(), 0);
-    parallel_for(m.subtree_roots.size(), 1, [&](std::size_t t) {
+    const std::size_t grain = m.stats.factor_flops < kShareFlops ? m.subtree_roots.size() : 1;
+    parallel_for(m.subtree_roots.size(), grain, [&](std::size_t t) {
         bool good = true;
         for (int s = m.subtree_first[t]; good && s <= m.subtree_roots[t]; ++s)
             good = m.eliminate(s, matrix, false);

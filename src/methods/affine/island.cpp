@@ -526,10 +526,11 @@ double energy_at(const Island& island, const StepContext& context, const std::ve
     const auto pose_of = [&](int body) -> const Mat34& {
         return context.node[body] >= 0 ? poses[context.node[body]] : context.q[body];
     };
-    double energy = parallel_sum(island.bodies.size(), 64, 0.0, [&](std::size_t n) {
+    double energy = parallel_sum(island.bodies.size(), large_island, 0.0, [&](std::size_t n) {
         return body_energy(bodies[island.bodies[n]], poses[n], context.settings.rigidity);
     });
-    energy += context.bodies.potential_scale * parallel_sum(island.pairs.size(), 64, 0.0, [&](std::size_t k) {
+    energy += context.bodies.potential_scale *
+              parallel_sum(island.pairs.size(), large_island, 0.0, [&](std::size_t k) {
                   const CandidatePair& pair = context.field.pair(island.pairs[k]);
                   const PairContacts& contacts = context.field.contacts(island.pairs[k]);
                   return contacts.energy + friction_energy(contacts, pose_of(pair.a), pose_of(pair.b),
