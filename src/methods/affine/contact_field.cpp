@@ -209,6 +209,19 @@ geometry::Closest closest_of_lane(const geometry::ClosestFour& all, int lane, bo
     return c;
 }
 
+// Pairs of detailed bodies have so many candidates that threads share them, in pieces of this size.
+constexpr int piece_size = 2048;
+
+int pieces_of(const CandidatePair& pair) {
+    return std::max(1, (pair.end - pair.begin + piece_size - 1) / piece_size);
+}
+
+CandidatePair piece_of(CandidatePair pair, int n) {
+    pair.begin += n * piece_size;
+    pair.end = std::min(pair.end, pair.begin + piece_size);
+    return pair;
+}
+
 }  // namespace
 
 ContactField::ContactField(const World& world) {
@@ -276,9 +289,31 @@ void ContactField::evaluate(int k) {
     if (pair.seen_a == pa.version && pair.seen_b == pb.version) return;
     pair.seen_a = pa.version;
     pair.seen_b = pb.version;
-    const double reach = pair.range.reach_squared();
     pair.points.clear();
     pair.energy = 0.0;
+    // Of a large pair, threads find the few candidates in range, which are then looked at again in order.
+    if (const int pieces = pieces_of(bodies); pieces > 1)
+        parallel_for(pieces, 1, [&](std::size_t n) {
+            PairContacts aside;
+            aside.range = pair.range;
+            collect(piece_of(bodies, static_cast<int>(n)), aside);
+        });
+    collect(bodies, pair);
+    pair.closest = 1e300;
+    for (ContactPoint& point : pair.points) {
+        pair.closest = std::min(pair.closest, point.distance);
+        const RadialBarrier radial =
+            radial_barrier(point.distance * point.distance, pair.range, pair.strength);
+        point.force = point.weight * radial.force;
+        point.stiffness = point.weight * radial.stiffness;
+        pair.energy += point.weight * radial.energy;
+    }
+}
+
+// Distances of the candidates that may be in range; those that are become contacts.
+void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
+    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
+    const double reach = pair.range.reach_squared();
     const double odometer = pa.odometer + pb.odometer;
     const double far = (std::sqrt(reach) + odometer) * (1.0 + 1e-12);
     ContactCollector collector(pair, pa.shape->shape->mesh, pb.shape->shape->mesh);
@@ -342,15 +377,6 @@ void ContactField::evaluate(int k) {
         const geometry::Closest closest = closest_of(candidate, x);
         if (in_range(i, closest.squared))
             collector.add(c, closest.active, candidate.weight, i, [&] { return closest; });
-    }
-    pair.closest = 1e300;
-    for (ContactPoint& point : pair.points) {
-        pair.closest = std::min(pair.closest, point.distance);
-        const RadialBarrier radial =
-            radial_barrier(point.distance * point.distance, pair.range, pair.strength);
-        point.force = point.weight * radial.force;
-        point.stiffness = point.weight * radial.stiffness;
-        pair.energy += point.weight * radial.energy;
     }
 }
 
@@ -456,6 +482,16 @@ void ContactField::lag_friction(int k) {
 
 double ContactField::safe_step(int k, double t_max, double keep) const {
     const CandidatePair& bodies = set_.pairs[k];
+    const int pieces = pieces_of(bodies);
+    if (pieces == 1) return safe_step(bodies, k, t_max, keep);
+    std::vector<double> safe(pieces, t_max);
+    parallel_for(pieces, 1, [&](std::size_t n) {
+        safe[n] = safe_step(piece_of(bodies, static_cast<int>(n)), k, t_max, keep);
+    });
+    return *std::min_element(safe.begin(), safe.end());
+}
+
+double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const {
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
     geometry::CcdOptions options;
     options.min_separation = contacts_[k].range.separation;

@@ -93,6 +93,9 @@ class ContactField {
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
 
   private:
+    void collect(const CandidatePair& bodies, PairContacts& pair);
+    double safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const;
+
     std::vector<std::unique_ptr<ContactShape>> shape_table_;  // per world shape
     std::vector<const ContactShape*> body_shapes_;
     std::vector<BodyPoints> points_;
