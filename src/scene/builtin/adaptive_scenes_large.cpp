@@ -36,7 +36,7 @@ namespace {
 Scene make_forest(const Params& params) {
     Scene scene = adaptive_scene(params);
     // trees sway slowly: within one step a bent one gains less than these thresholds ask for, and would stay bent
-    scene.method_params["horizon"] = 0.02;
+    scene.method_params["horizon"] = 0.04;
     const int pine = scene.add_material(soft_material("pine", 200, 5e6, 0.37, 1e-5, 1e-2));
     const int other = scene.add_material(soft_material("wood", 200, 1.5e7, 0.37, 1e-5, 7e-2));
     const std::vector<Vec2> pine_profile{{0, 0},     {0.13, 0},   {0.13, 0.5}, {0.34, 0.52},
