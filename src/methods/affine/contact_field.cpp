@@ -74,8 +74,8 @@ double rounded_down(double distance) {
     return distance * (1.0 - 1e-9);
 }
 
-ContactPoint contact_point(const Corners& c, const geometry::Closest& closest, const Mesh& a, const Mesh& b,
-                           double weight) {
+[[gnu::always_inline]] inline ContactPoint contact_point(const Corners& c, const geometry::Closest& closest,
+                                                         const Mesh& a, const Mesh& b, double weight) {
     ContactPoint point;
     Vec3 first = Vec3::Zero(), second = Vec3::Zero();
     const Mesh& first_mesh = c.a_first ? a : b;
@@ -92,7 +92,7 @@ ContactPoint contact_point(const Corners& c, const geometry::Closest& closest, c
 }
 
 // The vertices that hold one side's closest point, as one number; a lone one counts twice.
-std::uint64_t features_of(const int* vertices, int active, int count) {
+inline std::uint64_t features_of(const int* vertices, int active, int count) {
     std::uint32_t least = ~0u, most = 0;
     for (int n = 0; n < count; ++n) {
         if (!((active >> n) & 1)) continue;
@@ -146,19 +146,26 @@ class ContactCollector {
 
 // Pairs of primitives of one kind on their way through a kernel.
 struct Batch {
+    int count = 0;
     std::vector<int> candidate;
     std::vector<geometry::PairCorners> corners;
     std::vector<geometry::ClosestFour> found;
 
-    void clear() {
-        candidate.clear();
-        corners.clear();
+    void start(std::size_t most) {
+        count = 0;
+        if (candidate.size() >= most) return;
+        candidate.resize(most);
+        corners.resize(most + geometry::four);
+        found.resize(most / geometry::four + 1);
+    }
+    void push(int i, const double* x0, const double* x1, const double* x2, const double* x3) {
+        candidate[count] = i;
+        corners[count++] = {x0, x1, x2, x3};
     }
     void run(void (*kernel)(const geometry::PairCorners*, int, geometry::ClosestFour*)) {
-        if (candidate.empty()) return;
-        const int groups = static_cast<int>((candidate.size() + geometry::four - 1) / geometry::four);
-        corners.resize(geometry::four * groups, corners[0]);  // empty lanes repeat the first pair
-        if (found.size() < static_cast<std::size_t>(groups)) found.resize(groups);
+        if (count == 0) return;
+        const int groups = (count + geometry::four - 1) / geometry::four;
+        for (int n = count; n < geometry::four * groups; ++n) corners[n] = corners[0];  // lanes left over
         kernel(corners.data(), groups, found.data());
     }
 };
@@ -327,8 +334,8 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
     };
     thread_local Batch faces, edges;
     thread_local std::vector<int> others;
-    faces.clear();
-    edges.clear();
+    faces.start(bodies.end - bodies.begin);
+    edges.start(bodies.end - bodies.begin);
     others.clear();
     for (int i = bodies.begin; i < bodies.end; ++i) {
         if (clear_[i] > far) continue;  // cannot have come into range since
@@ -336,16 +343,13 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
         const auto x = [&](const BodyPoints& side, int n) { return side.x[v[n]].data(); };
         switch (set_.candidates[i].kind) {
             case PairKind::vertex_triangle:
-                faces.candidate.push_back(i);
-                faces.corners.push_back({x(pa, 0), x(pb, 1), x(pb, 2), x(pb, 3)});
+                faces.push(i, x(pa, 0), x(pb, 1), x(pb, 2), x(pb, 3));
                 break;
             case PairKind::triangle_vertex:
-                faces.candidate.push_back(i);
-                faces.corners.push_back({x(pb, 0), x(pa, 1), x(pa, 2), x(pa, 3)});
+                faces.push(i, x(pb, 0), x(pa, 1), x(pa, 2), x(pa, 3));
                 break;
             case PairKind::edge_edge:
-                edges.candidate.push_back(i);
-                edges.corners.push_back({x(pa, 0), x(pa, 1), x(pb, 2), x(pb, 3)});
+                edges.push(i, x(pa, 0), x(pa, 1), x(pb, 2), x(pb, 3));
                 break;
             default:
                 others.push_back(i);
@@ -354,10 +358,10 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
     faces.run(geometry::closest_four().point_triangle);
     edges.run(geometry::closest_four().edge_edge);
     const auto collect = [&](const Batch& batch, bool of_edges) {
-        for (std::size_t n = 0; n < batch.candidate.size(); ++n) {
+        for (int n = 0; n < batch.count; ++n) {
             const int i = batch.candidate[n];
             const geometry::ClosestFour& found = batch.found[n / geometry::four];
-            const int lane = static_cast<int>(n % geometry::four);
+            const int lane = n % geometry::four;
             if (!in_range(i, found.squared[lane])) continue;
             const Candidate& candidate = set_.candidates[i];
             const auto& v = corners_[i];

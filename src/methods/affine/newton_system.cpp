@@ -25,13 +25,13 @@ Eigen::Matrix<double, Dof, 1> unknowns_of(const Mat34& q, const Vec3& local, con
     return j;
 }
 
-void add_force(Mat34& gradient, const Vec3& local, const Vec3& force) {
+[[gnu::always_inline]] inline void add_force(Mat34& gradient, const Vec3& local, const Vec3& force) {
     for (int k = 0; k < 3; ++k) gradient.col(k) += local[k] * force;
     gradient.col(3) += force;
 }
 
 // Relative sliding since the start of the step, perpendicular to the contact's normal.
-Vec3 sliding(const FrictionPoint& p, const Mat34& da, const Mat34& db) {
+[[gnu::always_inline]] inline Vec3 sliding(const FrictionPoint& p, const Mat34& da, const Mat34& db) {
     const Vec3 u = transform(da, p.local_a) - transform(db, p.local_b);
     return u - p.normal * p.normal.dot(u);
 }
@@ -52,7 +52,7 @@ void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Ve
 struct RigidSprings {
     Mat6 K = Mat6::Zero();
 
-    void add(const Vec3& r, const Vec3& direction, double stiffness) {
+    [[gnu::always_inline]] void add(const Vec3& r, const Vec3& direction, double stiffness) {
         Vec6 j;
         j.head<3>() = r.cross(direction);
         j.tail<3>() = direction;
@@ -117,7 +117,8 @@ struct FrictionSprings {
     double k_axis, k_across;
 };
 
-FrictionSprings friction_springs(const FrictionPoint& p, const Vec3& u, double scale, double eps) {
+[[gnu::always_inline]] inline FrictionSprings friction_springs(const FrictionPoint& p, const Vec3& u,
+                                                               double scale, double eps) {
     const double y = u.norm();
     const FrictionScale psi = friction_scale(y, eps);
     const double stiffness = scale * p.limit / psi.psi;
@@ -144,9 +145,6 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
     RigidSprings springs;
     const Mat3 A = qa.leftCols<3>(), B = qb.leftCols<3>();
     const Vec3 offset = qa.col(3) - qb.col(3);
-    const auto middle = [&](const Vec3& local_a, const Vec3& local_b) -> Vec3 {
-        return 0.5 * (A * local_a + B * local_b - offset);
-    };
     for (const ContactPoint& p : pair.points) {
         const Vec3 force = -scale * p.force * p.normal;
         add_force(out.gradient_a, p.local_a, force);
@@ -163,8 +161,9 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
         const FrictionSprings f = friction_springs(p, sliding(p, da, db), scale, eps);
         add_force(out.gradient_a, p.local_a, f.force);
         add_force(out.gradient_b, p.local_b, -f.force);
-        if (Dof == 6 && !far_apart(A * p.local_a, B * p.local_b - offset)) {
-            const Vec3 r = middle(p.local_a, p.local_b);
+        const Vec3 arm_a = A * p.local_a, arm_b = B * p.local_b - offset;  // from the first body's centre
+        if (Dof == 6 && !far_apart(arm_a, arm_b)) {
+            const Vec3 r = 0.5 * (arm_a + arm_b);
             springs.add(r, f.axis, f.k_axis);
             springs.add(r, f.across, f.k_across);
         } else {
@@ -188,15 +187,15 @@ double friction_excess(PairContacts& pair, const Mat34& moved_a, const Mat34& mo
     bool changed = false;
     for (FrictionPoint& p : pair.friction) {
         if (p.dual.isZero(0.0)) continue;
-        const Vec3 u = sliding(p, moved_a, moved_b), du = sliding(p, step_a, step_b);
+        const Vec3 u = sliding(p, moved_a, moved_b), du = sliding(p, step_a, step_b), end = u + du;
+        if (u.dot(end) >= 0.0) continue;
         const FrictionSprings f = friction_springs(p, u, 1.0, eps);
         const double along = f.axis.dot(du), across = f.across.dot(du);
         const double model =
             f.force.dot(du) + 0.5 * (f.k_axis * along * along + f.k_across * across * across);
         const double excess =
-            p.limit * (friction_norm((u + du).norm(), eps).value - friction_norm(u.norm(), eps).value) -
-            model;
-        if (excess <= 0.0 || u.dot(u + du) >= 0.0) continue;
+            p.limit * (friction_norm(end.norm(), eps).value - friction_norm(u.norm(), eps).value) - model;
+        if (excess <= 0.0) continue;
         sum += excess;
         if (!stiffen) continue;
         p.dual.setZero();
