@@ -11,6 +11,10 @@ constexpr int kSpan = 4;        // contacts that span a support
 constexpr int kCalmSteps = 5;   // of rest before others are taken out
 constexpr double kSame = 0.02;  // of the largest impulse of a patch
 
+std::uint64_t key_of(int solid, int body) {
+    return static_cast<std::uint64_t>(solid) << 32 | static_cast<std::uint32_t>(body);
+}
+
 // The contact farthest from the middle, the one farthest from it, and the farthest on both sides of their line.
 std::array<int, kSpan> spanning(const TouchPoint* points, int count) {
     Vec3 middle = Vec3::Zero();
@@ -35,10 +39,16 @@ std::array<int, kSpan> spanning(const TouchPoint* points, int count) {
 
 }  // namespace
 
+void RestingContacts::sort_patches() {
+    sorted_.clear();
+    for (std::size_t k = 0; k < patches_.size(); ++k)
+        sorted_.emplace_back(key_of(patches_[k].solid, patches_[k].body), static_cast<int>(k));
+    std::sort(sorted_.begin(), sorted_.end());
+}
+
 RestingContacts::Patch* RestingContacts::find(int solid, int body) {
-    for (Patch& p : patches_)
-        if (p.solid == solid && p.body == body) return &p;
-    return nullptr;
+    const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(key_of(solid, body), 0));
+    return at != sorted_.end() && at->first == key_of(solid, body) ? &patches_[at->second] : nullptr;
 }
 
 bool RestingContacts::as_before(const Patch& patch, const TouchPoint* points) const {
@@ -105,7 +115,12 @@ void RestingContacts::take(const std::vector<Solid>& solids, const std::vector<S
         any = any || patch.on;
     }
     patches_.swap(next_);
-    if (!any) return;
+    sort_patches();
+    if (any) set_apart(ranges, points);
+}
+
+// Patches are in the order of their ranges.
+void RestingContacts::set_apart(const std::vector<PairRange>& ranges, std::vector<TouchPoint>& points) {
     kept_.clear();
     int at = 0;
     std::size_t range = 0;
@@ -160,6 +175,7 @@ void RestingContacts::load(std::istream& in) {
         read_values(in, p.solved);
         read_values(in, p.reference);
     }
+    sort_patches();
 }
 
 }  // namespace tenon::adaptive

@@ -31,11 +31,14 @@ class RestingContacts {
         std::vector<char> solved;     // of its contacts, in their order
         std::vector<Vec3> reference;  // impulses of those when the others were taken out
     };
+    void sort_patches();
     Patch* find(int solid, int body);
     void take_patch(Patch& patch, const SolidState& state, const TouchPoint* points) const;
+    void set_apart(const std::vector<PairRange>& ranges, std::vector<TouchPoint>& points);
     bool as_before(const Patch& patch, const TouchPoint* points) const;
 
     std::vector<Patch> patches_, next_;
+    std::vector<std::pair<std::uint64_t, int>> sorted_;  // patches by solid and body
     std::vector<TouchPoint> held_, kept_;
     std::vector<Vec6> pushes_;
     std::vector<char> touched_;
