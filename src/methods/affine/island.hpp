@@ -23,7 +23,7 @@ std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& f
                                  const std::vector<JointRow>& rows);
 
 // Small islands are solved beside each other, large ones share the work on their bodies and pairs between threads.
-constexpr std::size_t large_island = 128;  // pairs
+constexpr std::size_t large_island = 64;  // pairs
 inline std::size_t grain_of(const Island& island, std::size_t grain) {
     return island.pairs.size() < large_island ? ~std::size_t{0} : grain;
 }
