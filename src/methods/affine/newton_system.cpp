@@ -38,8 +38,8 @@ Eigen::Matrix<double, Dof, 1> unknowns_of(const Mat34& q, const Vec3& local, con
 
 // A spring of one stiffness along one direction between the two material points.
 template <int Dof>
-void add_spring(PairBlocks<Dof>& out, const Mat34& qa, const Mat34& qb, const Vec3& local_a,
-                const Vec3& local_b, const Vec3& direction, double stiffness) {
+void add_spring(PairSum<Dof>& out, const Mat34& qa, const Mat34& qb, const Vec3& local_a, const Vec3& local_b,
+                const Vec3& direction, double stiffness) {
     const auto ja = unknowns_of<Dof>(qa, local_a, direction);
     const auto jb = unknowns_of<Dof>(qb, local_b, direction);
     out.aa.noalias() += (stiffness * ja) * ja.transpose();
@@ -61,7 +61,7 @@ struct RigidSprings {
     }
 
     // `offset` leads from the second body's centre to the first's.
-    void write(const Vec3& offset, PairBlocks<6>& out) const {
+    void write(const Vec3& offset, PairSum<6>& out) const {
         const Mat3 arm = cross_matrix(offset);
         Mat6 moved = K;
         moved.topRows<3>() += arm * K.bottomRows<3>();
@@ -93,7 +93,7 @@ Eigen::Matrix<double, Dof, 1> unknowns_of_load(const Mat34& q, const Mat34& load
 // Hard contacts whose distance bends as the bodies turn: without this part Newton turns them into each other.
 template <int Dof>
 void add_bends(const ContactField& field, int index, const Mat34& qa, const Mat34& qb, double scale,
-               double relevant_force, PairBlocks<Dof>& out) {
+               double relevant_force, PairSum<Dof>& out) {
     std::array<ContactBend, 2> bends;
     for (const ContactPoint& p : field.contacts(index).points) {
         if (p.force < relevant_force) continue;
@@ -134,8 +134,8 @@ struct FrictionSprings {
 }
 
 template <int Dof>
-void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
-              const Mat34& start_b, double scale, double eps, PairBlocks<Dof>& out) {
+void sum_barrier(const PairContacts& pair, const Mat34& qa, const Mat34& qb, double scale,
+                 PairSum<Dof>& out) {
     out.aa.setZero();
     out.bb.setZero();
     out.ba.setZero();
@@ -143,8 +143,7 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
     out.gradient_b.setZero();
     out.stretch_a = out.stretch_b = 0.0;
     RigidSprings springs;
-    const Mat3 A = qa.leftCols<3>(), B = qb.leftCols<3>();
-    const Vec3 offset = qa.col(3) - qb.col(3);
+    const Mat3 A = qa.leftCols<3>();
     for (const ContactPoint& p : pair.points) {
         const Vec3 force = -scale * p.force * p.normal;
         add_force(out.gradient_a, p.local_a, force);
@@ -156,6 +155,16 @@ void sum_pair(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const 
         out.stretch_a += scale * p.stiffness * p.local_a.squaredNorm();
         out.stretch_b += scale * p.stiffness * p.local_b.squaredNorm();
     }
+    if constexpr (Dof == 6) springs.write(qa.col(3) - qb.col(3), out);
+}
+
+template <int Dof>
+void add_friction(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
+                  const Mat34& start_b, double scale, double eps, PairSum<Dof>& out) {
+    if (pair.friction.empty()) return;
+    RigidSprings springs;
+    const Mat3 A = qa.leftCols<3>(), B = qb.leftCols<3>();
+    const Vec3 offset = qa.col(3) - qb.col(3);
     const Mat34 da = qa - start_a, db = qb - start_b;
     for (const FrictionPoint& p : pair.friction) {
         const FrictionSprings f = friction_springs(p, sliding(p, da, db), scale, eps);
@@ -306,19 +315,25 @@ void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& conte
         if (contacts.points.empty() && contacts.friction.empty()) return;
         PairBlocks<Dof>& blocks = pair_blocks_[k];
         if (blocks.up_to_date(contacts)) return;
+        const Mat34 &qa = context.q[pair.a], &qb = context.q[pair.b];
+        const double scale = context.bodies.potential_scale;
+        if (!blocks.has_barrier(contacts)) {
+            sum_barrier(contacts, qa, qb, scale, blocks.barrier);
+            add_bends(context.field, island.pairs[k], qa, qb, scale, relevant_force(context, pair),
+                      blocks.barrier);
+        }
+        blocks.all = blocks.barrier;
+        add_friction(contacts, qa, qb, bodies[pair.a].start, bodies[pair.b].start, scale,
+                     context.friction_eps, blocks.all);
         blocks.seen_a = contacts.seen_a;
         blocks.seen_b = contacts.seen_b;
         blocks.duals = contacts.duals;
-        sum_pair(contacts, context.q[pair.a], context.q[pair.b], bodies[pair.a].start, bodies[pair.b].start,
-                 context.bodies.potential_scale, context.friction_eps, blocks);
-        add_bends(context.field, island.pairs[k], context.q[pair.a], context.q[pair.b],
-                  context.bodies.potential_scale, relevant_force(context, pair), blocks);
     });
     for (std::size_t k = 0; k < count; ++k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         if (contacts.points.empty() && contacts.friction.empty()) continue;
-        const PairBlocks<Dof>& blocks = pair_blocks_[k];
+        const PairSum<Dof>& blocks = pair_blocks_[k].all;
         const int a = context.node[pair.a], b = context.node[pair.b];
         using Block = Eigen::Matrix<double, Dof, Dof>;
         if (a >= 0) {

@@ -15,17 +15,26 @@
 
 namespace tenon::affine {
 
-// Sum of all contacts of one body pair: what each body feels and how it gives.
+// Sum of contacts of one body pair: what each body feels and how it gives.
 template <int Dof>
-struct PairBlocks {
+struct PairSum {
     using Block = Eigen::Matrix<double, Dof, Dof>;
     Block aa, bb, ba;
     Mat34 gradient_a, gradient_b;  // dE/dq
     double stretch_a, stretch_b;   // stiffness seen by strain
+};
+
+// The barrier's part is kept while only friction's directions change.
+template <int Dof>
+struct PairBlocks {
+    PairSum<Dof> barrier, all;
     long seen_a = -1, seen_b = -1,
          duals = -1;  // the contacts it was summed from, as PairContacts counts them
+    bool has_barrier(const PairContacts& contacts) const {
+        return seen_a == contacts.seen_a && seen_b == contacts.seen_b;
+    }
     bool up_to_date(const PairContacts& contacts) const {
-        return seen_a == contacts.seen_a && seen_b == contacts.seen_b && duals == contacts.duals;
+        return has_barrier(contacts) && duals == contacts.duals;
     }
 };
 
