@@ -251,6 +251,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     context.friction_eps = scale_.friction_eps = eps_v_ * dt;
     context.tolerance = tolerance_ * dt;
     context.record_path = static_cast<bool>(path_sink_);
+    context.strained.assign(q_.size(), 0);
     if (!settings_.dump.empty() && step_ == settings_.dump_step)
         context.dump = settings_.dump + "-step" + std::to_string(step_);
     bool more = true;

@@ -77,6 +77,8 @@ class IslandNewton {
             context.node[island.bodies[n]] = static_cast<int>(n);
         }
         affine_ = island.held || !island.rows.empty();
+        if (!context.strained.empty())
+            for (const int body : island.bodies) affine_ = affine_ || context.strained[body];
         // Neo-Hookean energies are differences of numbers as large as the stiffness.
         if (context.settings.rigidity == RigidityModel::neo_hookean)
             for (const int body : island.bodies) round_off_ += 4e-15 * context.bodies.body[body].rigidity;
@@ -171,9 +173,15 @@ class IslandNewton {
         if (!affine_) {
             direction_with(rigid_system_, solver());
             // Contacts as stiff as the body itself: strain and motion must be solved together.
-            if (direction_.softness > 0.2) affine_ = true;
+            if (direction_.softness > 0.2) strain_matters();
         }
         if (affine_) direction_with(affine_system_, solver());
+    }
+
+    void strain_matters() {
+        affine_ = true;
+        if (!context_.strained.empty())
+            for (const int body : island_.bodies) context_.strained[body] = 1;
     }
 
     // A part has its own: the whole island will come back to the order it found.
@@ -423,11 +431,17 @@ class IslandNewton {
                 trial_energy = energy_at(island_, context_, trial_);
             }
             if (trial_energy <= energy_ + noise + 1e-4 * t * direction_.slope || (small && t < 0.3)) {
+                const double gained = energy_ - trial_energy;
                 accept(trial_energy);
                 log.energy = trial_energy;
                 log.length = t;
                 overshot_ = t < 0.1 * std::min(1.0, log.filtered);
                 last_length_ = t;
+                // Rigid steps that promise too much again and again: what resists them is strain.
+                const double promised = -t * (1.0 - 0.5 * std::min(t, 1.0)) * direction_.slope;
+                const bool poor = t < 0.6 * std::min(1.0, log.filtered) || gained < 0.25 * promised;
+                poor_steps_ = poor && !small ? poor_steps_ + 1 : 0;
+                if (poor_steps_ >= 6 && !affine_) strain_matters();
                 result_.out_of_slack = t > 0.9 * leaves;
                 // A small step may be small because its model of friction was too stiff: look again, a few times.
                 const bool look_again = friction_stale_ && small && ++stale_steps_ <= 3;
@@ -505,6 +519,7 @@ class IslandNewton {
     bool friction_stale_ = false;
     bool overshot_ = false;  // the last step had to be shortened although nothing was in its way
     int stale_steps_ = 0;
+    int poor_steps_ = 0;
     int depth_ = 0;
     bool was_small_ = false;  // the last step was within the tolerance
     bool may_split_ = true;

@@ -46,6 +46,7 @@ struct StepContext {
     double tolerance = 0.0;       // m: largest motion of a converged Newton step
     double largest_motion = 0.0;  // m: of any body in this step, without contact
     bool record_path = false;
+    std::vector<char> strained = {};  // bodies of islands that needed all twelve unknowns in this step
     std::string dump = {};  // beginning of the names of files for the step's Newton systems; empty: none
 };
 
