@@ -330,6 +330,10 @@ BlockCholesky::~BlockCholesky() = default;
 BlockCholesky::BlockCholesky(BlockCholesky&&) noexcept = default;
 BlockCholesky& BlockCholesky::operator=(BlockCholesky&&) noexcept = default;
 
+const std::vector<int>& BlockCholesky::order() const {
+    return impl_->symbolic.order;
+}
+
 int BlockCholesky::failed_node() const {
     return impl_->failed;
 }

@@ -30,6 +30,9 @@ class BlockCholesky {
     // `in_order`: the nodes are numbered in a good elimination order, which saves the search for one.
     void analyse(const BlockPattern& pattern, int dof, bool in_order = false);
 
+    // The elimination order that was found: nodes, first to last.
+    const std::vector<int>& order() const;
+
     // Numeric factorisation, after analysing the matrix' pattern when it is new. False when a pivot is not
     // positive: `failed_node` then says where, and there is no factor to solve with.
     bool factor(const BlockMatrix& matrix);

@@ -130,7 +130,8 @@ class IslandNewton {
         }
         Island part;
         std::vector<std::size_t> place;
-        for (std::size_t n = 0; n < poses_.size(); ++n) {
+        part.in_order = true;
+        for (const int n : solver().order()) {
             if (!moves[n]) continue;
             place.push_back(n);
             part.bodies.push_back(island_.bodies[n]);

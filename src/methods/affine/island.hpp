@@ -12,10 +12,11 @@
 namespace tenon::affine {
 
 struct Island {
-    std::vector<int> bodies;  // with unknowns, ascending
+    std::vector<int> bodies;  // with unknowns, ascending or in a good elimination order
     std::vector<int> pairs;   // of the contact field
     std::vector<int> rows;    // of the joints
     bool held = false;        // some body has fixed coordinates
+    bool in_order = false;    // bodies are in a good elimination order
 };
 
 // Islands from candidate pairs; bodies that cannot move separate them. Deterministic order.

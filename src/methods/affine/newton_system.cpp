@@ -553,6 +553,7 @@ void NewtonSystem<Dof>::factor(const Island& island, solve::BlockCholesky& solve
         return;
     }
     fallback_.reset();
+    if (island.in_order) solver.analyse(matrix_.pattern, Dof, true);
     if (solver.factor(matrix_)) return;
     // A pivot lost to round-off: L D L^T; with joints, whose solve needs the matrix itself, a little more inertia.
     if (island.rows.empty()) {
