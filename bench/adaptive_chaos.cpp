@@ -32,8 +32,8 @@ Outcome run_to_end(AdaptiveRun& run) {
     return {center_of_all(run.simulation.world()), run.energy.back(), highest_point(run.simulation.world())};
 }
 
-void twin(const Options& options, const std::string& scene, double apart) {
-    AdaptiveRun one(adaptive_scene_of(scene, {}, false)), other(adaptive_scene_of(scene, {}, false));
+void twin(const Options& options, const std::string& scene, double apart, const Given& given = {}) {
+    AdaptiveRun one(adaptive_scene_of(scene, given, false)), other(adaptive_scene_of(scene, given, false));
     move_solids(other.simulation.world(), apart, 1);
     const PairResult r = run_pair(one, other, options.quick ? 0.1 : 1.0);
     const World &a = one.simulation.world(), &b = other.simulation.world();
@@ -93,8 +93,11 @@ void adaptive_chaos(const Options& options) {
                (options.only.empty() || options.only.find(ending) != std::string::npos);
     };
     for (const char* scene : {"pachinko", "forest", "blob"})
-        if (asked(scene, "-twin"))
+        if (asked(scene, "-twin") && options.only.find("-paper-twin") == std::string::npos)
             for (double apart : {1e-9, 1e-6, 1e-4}) twin(options, scene, apart);
+    // Two plain runs at the paper's size take ten minutes: by name only.
+    if (!options.only.empty() && asked("pachinko", "-paper-twin"))
+        twin(options, "pachinko", 1e-6, {{"preset", std::string("paper")}});
     if (asked("pachinko", "-starts")) starts(options, "pachinko");
 }
 
