@@ -490,6 +490,8 @@ class IslandNewton {
                         trial_[n] = poses_[n] + t * (goal[n] - poses_[n]);
                 }
             }
+            // Poses in between may be a little farther off the reference motion than both ends.
+            if (!within_slack() || !right_handed()) continue;
             Clock clock(result_.energy_ms);
             evaluate_pairs(island_, context_, trial_);
             const double trial_energy = energy_at(island_, context_, trial_);
