@@ -5,54 +5,11 @@
 
 #include "geometry/ccd.hpp"
 #include "geometry/closest_four.hpp"
-#include "geometry/distance.hpp"
 #include "math/parallel.hpp"
+#include "methods/affine/contact_corners.hpp"
 
 namespace tenon::affine {
 namespace {
-
-// Vertex numbers of a candidate: the first `split` belong to body `first` (0: a, 1: b), the rest to the other.
-struct Corners {
-    int vertex[4] = {0, 0, 0, 0};
-    int count = 4, split = 1;
-    bool a_first = true;
-};
-
-Corners corners_of(const Candidate& c, const ContactShape& a, const ContactShape& b) {
-    switch (c.kind) {
-        case PairKind::vertex_triangle: {
-            const Triangle& t = b.shape->mesh.triangles[c.j];
-            return {{c.i, t[0], t[1], t[2]}, 4, 1, true};
-        }
-        case PairKind::triangle_vertex: {
-            const Triangle& t = a.shape->mesh.triangles[c.i];
-            return {{c.j, t[0], t[1], t[2]}, 4, 1, false};
-        }
-        case PairKind::edge_edge:
-            return {{a.edge(c.i)[0], a.edge(c.i)[1], b.edge(c.j)[0], b.edge(c.j)[1]}, 4, 2, true};
-        case PairKind::vertex_edge:
-            return {{c.i, b.edge(c.j)[0], b.edge(c.j)[1], 0}, 3, 1, true};
-        case PairKind::edge_vertex:
-            return {{c.j, a.edge(c.i)[0], a.edge(c.i)[1], 0}, 3, 1, false};
-        default:
-            return {{c.i, c.j, 0, 0}, 2, 1, true};
-    }
-}
-
-geometry::Closest closest_of(const Candidate& c, const Vec3* x[4]) {
-    switch (c.kind) {
-        case PairKind::vertex_triangle:
-        case PairKind::triangle_vertex:
-            return geometry::closest_point_triangle(*x[0], *x[1], *x[2], *x[3]);
-        case PairKind::edge_edge:
-            return geometry::closest_edge_edge(*x[0], *x[1], *x[2], *x[3]);
-        case PairKind::vertex_edge:
-        case PairKind::edge_vertex:
-            return geometry::closest_point_edge(*x[0], *x[1], *x[2]);
-        default:
-            return geometry::closest_point_point(*x[0], *x[1]);
-    }
-}
 
 double ccd_of(const Candidate& c, const std::array<Vec3, 4>& s, const std::array<Vec3, 4>& e,
               const geometry::CcdOptions& options) {
@@ -169,40 +126,6 @@ struct Batch {
         kernel(corners.data(), groups, found.data());
     }
 };
-
-// Jacobi rotations: leaves the eigenvalues on the diagonal, returns the eigenvectors.
-Mat4 diagonalise(Mat4& M) {
-    Mat4 vectors = Mat4::Identity();
-    for (int sweep = 0; sweep < 10; ++sweep) {
-        const double size = M.diagonal().squaredNorm();
-        double off = 0.0;
-        for (int p = 0; p < 4; ++p)
-            for (int q = p + 1; q < 4; ++q) {
-                const double m = M(p, q);
-                off += m * m;
-                if (m == 0.0) continue;
-                const double ratio = 0.5 * (M(q, q) - M(p, p)) / m;
-                const double t =
-                    (ratio < 0.0 ? -1.0 : 1.0) / (std::abs(ratio) + std::sqrt(ratio * ratio + 1.0));
-                const double cosine = 1.0 / std::sqrt(t * t + 1.0), sine = t * cosine;
-                for (int k = 0; k < 4; ++k) {
-                    const double a = M(k, p), b = M(k, q);
-                    M(k, p) = cosine * a - sine * b;
-                    M(k, q) = sine * a + cosine * b;
-                }
-                for (int k = 0; k < 4; ++k) {
-                    const double a = M(p, k), b = M(q, k);
-                    M(p, k) = cosine * a - sine * b;
-                    M(q, k) = sine * a + cosine * b;
-                    const double va = vectors(k, p), vb = vectors(k, q);
-                    vectors(k, p) = cosine * va - sine * vb;
-                    vectors(k, q) = sine * va + cosine * vb;
-                }
-            }
-        if (off <= 1e-24 * size) break;
-    }
-    return vectors;
-}
 
 geometry::Closest closest_of_lane(const geometry::ClosestFour& all, int lane, bool edges) {
     geometry::Closest c;
@@ -382,77 +305,6 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
         if (in_range(i, closest.squared))
             collector.add(c, closest.active, candidate.weight, i, [&] { return closest; });
     }
-}
-
-// With d^2 = |r|^2 the curvature of -d is (sum_k s_k u_k u_k^T - 2 (w w^T) (x) (I - n n^T)) / (2 d): of rank four, so
-// its positive part comes from a 4x4 eigenproblem.
-int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const {
-    const CandidatePair& bodies = set_.pairs[k];
-    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
-    const Candidate& candidate = set_.candidates[point.candidate];
-    const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
-    const Vec3* x[4];
-    std::array<Vec3, 4> corners;
-    corners.fill(Vec3::Zero());
-    for (int n = 0; n < c.count; ++n) {
-        x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
-        corners[n] = *x[n];
-    }
-    const geometry::Closest closest = closest_of(candidate, x);
-    const geometry::Curvature curvature = geometry::curvature(closest, corners);
-    if (curvature.count == 0) return 0;
-    // An orthonormal basis of the four directions: two of them w (x) t, the rest what the others add to these.
-    const Vec3 n = point.normal, t1 = n.unitOrthogonal(), t2 = n.cross(t1);
-    double w2 = 0.0;
-    for (int i = 0; i < c.count; ++i) w2 += closest.weight[i] * closest.weight[i];
-    const double w = std::sqrt(w2);
-    std::array<std::array<Vec3, 4>, 2> extra;
-    Mat4 M = Mat4::Zero();
-    M(0, 0) = M(1, 1) = -2.0 * w2;
-    for (int m = 0; m < curvature.count; ++m) {
-        const auto& u = curvature.direction[m];
-        Vec3 sum = Vec3::Zero();
-        for (int i = 0; i < c.count; ++i) sum += closest.weight[i] / w * u[i];
-        Vec4 y(t1.dot(sum), t2.dot(sum), 0.0, 0.0);
-        const Vec3 along = y[0] * t1 + y[1] * t2;
-        double size = 0.0, before = 0.0;
-        for (int i = 0; i < c.count; ++i) {
-            extra[m][i] = u[i] - closest.weight[i] / w * along;
-            before += u[i].squaredNorm();
-        }
-        if (m == 1) {
-            double dot = 0.0;
-            for (int i = 0; i < c.count; ++i) dot += extra[0][i].dot(extra[1][i]);
-            y[2] = dot;
-            for (int i = 0; i < c.count; ++i) extra[1][i] -= dot * extra[0][i];
-        }
-        for (int i = 0; i < c.count; ++i) size += extra[m][i].squaredNorm();
-        const bool adds = size > 1e-24 * before;
-        y[2 + m] = adds ? std::sqrt(size) : 0.0;
-        for (int i = 0; i < c.count; ++i) extra[m][i] *= adds ? 1.0 / y[2 + m] : 0.0;
-        M += curvature.scale[m] * y * y.transpose();
-    }
-    const Mat4 vectors = diagonalise(M);
-    int count = 0;
-    for (int m = 0; m < 4 && count < 2; ++m) {
-        if (M(m, m) <= 0.0) continue;
-        const Vec4 y = vectors.col(m);
-        const Vec3 shared = (y[0] * t1 + y[1] * t2) / w;
-        ContactBend& bend = out[count++];
-        bend.stiffness = point.force / (2.0 * point.distance) * M(m, m);
-        bend.a.setZero();
-        bend.b.setZero();
-        for (int i = 0; i < c.count; ++i) {
-            const bool on_a = (i < c.split) == c.a_first;
-            const Vec3& rest = (on_a ? pa : pb).shape->shape->mesh.vertices[c.vertex[i]];
-            Vec3 z = closest.weight[i] * shared;
-            for (int j = 0; j < curvature.count; ++j) z += y[2 + j] * extra[j][i];
-            Mat34& load = on_a ? bend.a : bend.b;
-            for (int axis = 0; axis < 3; ++axis) load.col(axis) += rest[axis] * z;
-            load.col(3) += z;
-        }
-    }
-    return count;
 }
 
 // Contacts at one place of both bodies slide alike: friction takes them as one, where their forces have their centre.
