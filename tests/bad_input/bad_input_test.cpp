@@ -467,9 +467,6 @@ Outcome run_program(const std::string& arguments) {
     return outcome;
 }
 
-#define SKIP_WITHOUT_PROGRAM() \
-    if (!std::filesystem::exists(TENON_PROGRAM)) GTEST_SKIP() << "the program is not built"
-
 std::vector<std::string> files_in(const test::Folder& folder) {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
@@ -478,7 +475,6 @@ std::vector<std::string> files_in(const test::Folder& folder) {
 }
 
 TEST_P(BadScenes, MakeTheProgramExitWithTwoAndLeaveNothingBehind) {
-    SKIP_WITHOUT_PROGRAM();
     for (const Case& entry : GetParam()()) {
         SCOPED_TRACE(entry.name);
         test::Folder folder;
@@ -536,7 +532,6 @@ std::vector<CommandCase> command_cases() {
 }
 
 TEST(BadInput, BadCommandLinesExitWithTwo) {
-    SKIP_WITHOUT_PROGRAM();
     test::Folder folder;
     folder.write("good.json", R"({"seconds": 0.02, "bodies": [{"shape": "box"}]})");
     folder.write("bad.tenon", "this is no run file");
