@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <Eigen/Eigenvalues>
+
 #include "math/parallel.hpp"
 
 namespace tenon::geometry {
@@ -33,6 +35,27 @@ class EdgeTable {
     std::vector<int> start_;
     std::vector<Entry> entry_;
 };
+
+// Principal directions of the normals: two surfaces side by side are apart along them. The body's own axes where
+// there are no triangles, and for boxes along these axes.
+Eigen::Matrix3f facing(const SurfaceTree& surface, const std::vector<int>& triangles) {
+    Mat3 spread = Mat3::Zero();
+    for (const int t : triangles) {
+        const Triangle& corner = surface.triangles()[t];
+        const Vec3 x = surface.vertices()[corner[0]];
+        const Vec3 normal = (surface.vertices()[corner[1]] - x).cross(surface.vertices()[corner[2]] - x);
+        const double twice_area = normal.norm();
+        if (twice_area > 0.0) spread += normal * normal.transpose() / twice_area;
+    }
+    const Vec3 diagonal = spread.diagonal();
+    if (!((spread - Mat3(diagonal.asDiagonal())).norm() > 1e-6 * diagonal.sum()))
+        return Eigen::Matrix3f::Identity();
+    Eigen::SelfAdjointEigenSolver<Mat3> principal;
+    principal.computeDirect(spread);
+    const Mat3 axes = principal.eigenvectors();
+    return axes.allFinite() ? Eigen::Matrix3f(axes.cast<float>())
+                            : Eigen::Matrix3f(Eigen::Matrix3f::Identity());
+}
 
 }  // namespace
 
@@ -142,6 +165,7 @@ struct SurfaceTree::Builder {
             }
         }
         close_block(owned, shared, triangle_ids, edge_ids);
+        surface.block_axes_.push_back(facing(surface, triangle_ids));
         block_boxes.push_back(box);
     }
 

@@ -55,6 +55,9 @@ class SurfaceTree {
                 {block_edges_.data() + begin.edge, block_edges_.data() + end.edge}};
     }
 
+    // Three unit directions in which the block is thin, in the columns: those its triangles face.
+    const Eigen::Matrix3f& block_axes(int b) const { return block_axes_[b]; }
+
     bool uses_all_vertices() const { return uses_all_vertices_; }
     bool loose_edge(int edge) const { return !loose_edge_.empty() && loose_edge_[edge]; }
     bool loose_point(int vertex) const { return !loose_point_.empty() && loose_point_[vertex]; }
@@ -78,6 +81,7 @@ class SurfaceTree {
     std::vector<int> block_vertices_;
     std::vector<BlockTriangle> block_triangles_;
     std::vector<BlockEdge> block_edges_;
+    std::vector<Eigen::Matrix3f> block_axes_;
     std::vector<char> loose_edge_, loose_point_;  // empty where there are none
 };
 

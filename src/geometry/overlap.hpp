@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,12 +22,15 @@ struct Posed {
     Mat34 q1 = Mat34::Identity();
     bool swept = false;  // false: q1 is not looked at
     Box3 box;            // must contain the vertices at q0 (and q1)
+    // Where given, only vertices and edges with a nonzero entry count: for searches by blocks.
+    std::span<const char> vertex_counts, edge_counts;
 };
 // With the moved box of the body frame: conservative and cheap.
 Posed posed(const SurfaceTree& surface, const Mat34& q);
 Posed posed(const SurfaceTree& surface, const Mat34& q0, const Mat34& q1);
 
-// Pairs of primitives, one of body a and one of body b: those whose boxes come within the margin along every axis.
+// Pairs of primitives, one of body a and one of body b: all that come within the margin, and others whose boxes do. The
+// search by blocks has fewer of these: boxes at both ends of the way, turned along with the blocks.
 // Loose points and edges appear where no triangle or edge pair covers them.
 struct Candidates {
     std::vector<ItemPair> vertex_triangle;  // vertex of a, triangle of b
@@ -108,28 +112,19 @@ struct RawBox {
     static RawBox nothing() { return {{1e300, 1e300, 1e300}, {-1e300, -1e300, -1e300}}; }
 };
 
-// World boxes of the blocks' primitives that a search has met, each computed once.
-struct PosedBlocks {
-    struct Slot {
-        int block = 0;
-        std::size_t triangle = 0, edge = 0, vertex = 0;  // first entry of the block in the lists below
-        RawBox bounds{};
-    };
-    std::vector<Slot> slots;
-    std::vector<RawBox> triangle_boxes, edge_boxes, vertex_boxes;
-    std::vector<std::uint32_t> stamp;  // per block: the search that filled its slot
-    std::vector<int> slot_of_block;
-    std::uint32_t search = 0;
-};
+struct BlockStore;  // posed blocks that a search has met, each computed once
 
 // Buffers that grow to what is needed and are then reused; one per thread.
 struct OverlapScratch {
-    PosedBlocks blocks_a, blocks_b;
+    OverlapScratch();
+    ~OverlapScratch();
+
+    std::unique_ptr<BlockStore> blocks;
     RegionPrimitives a, b;
     Bvh tree;
 };
 
-// `out` is cleared first. Every method finds the same pairs, each in an order fixed by the input.
+// `out` is cleared first. The order is fixed by the input.
 void find_candidates(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
                      OverlapMethod method = OverlapMethod::blocks, OverlapStats* stats = nullptr);
 

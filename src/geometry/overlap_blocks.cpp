@@ -1,99 +1,173 @@
-// Both surfaces' block trees are descended together; within a pair of blocks, the overlap of their boxes
-// decides which primitives meet.
+// Both surfaces' block trees are descended together. Two blocks that may meet are compared along the directions that
+// they face: which corners lie beyond which sides of the other block decides which primitives meet.
+#include "geometry/overlap_lanes.hpp"
 #include "geometry/overlap_placement.hpp"
 
 namespace tenon::geometry {
 namespace {
 
-class BlockCache {
+// Which of a surface's blocks have been posed in this search, and where they are kept.
+class SlotTable {
   public:
-    BlockCache(const Placement& place, PosedBlocks& store) : place_(place), store_(store) {
-        store.slots.clear();
-        store.triangle_boxes.clear();
-        store.edge_boxes.clear();
-        store.vertex_boxes.clear();
-        const std::size_t blocks = place.surface().blocks();
-        if (store.stamp.size() < blocks) {
-            store.stamp.resize(blocks, 0);
-            store.slot_of_block.resize(blocks, 0);
+    void start(std::size_t blocks) {
+        if (stamp_.size() < blocks) {
+            stamp_.resize(blocks, 0);
+            slot_.resize(blocks, 0);
         }
-        if (++store.search == 0) {  // wrapped around: no old stamp may look new
-            std::fill(store.stamp.begin(), store.stamp.end(), 0);
-            store.search = 1;
+        if (++search_ == 0) {  // wrapped around: no old stamp may look new
+            std::fill(stamp_.begin(), stamp_.end(), 0);
+            search_ = 1;
         }
     }
-
-    int slot(int b) {
-        if (store_.stamp[b] == store_.search) return store_.slot_of_block[b];
-        store_.stamp[b] = store_.search;
-        store_.slot_of_block[b] = static_cast<int>(store_.slots.size());
-        PosedBlocks::Slot slot;
-        slot.block = b;
-        slot.bounds = RawBox::nothing();
-        slot.triangle = store_.triangle_boxes.size();
-        slot.edge = store_.edge_boxes.size();
-        slot.vertex = store_.vertex_boxes.size();
-        const SurfaceTree::Block block = place_.surface().block(b);
-        const BlockBoxes boxes(place_, block);
-        for (std::size_t i = 0; i < block.vertices.size(); ++i) slot.bounds.add(boxes.vertex[i]);
-        for (const auto& triangle : block.triangles)
-            store_.triangle_boxes.push_back(boxes.triangle(triangle));
-        for (const auto& edge : block.edges) store_.edge_boxes.push_back(boxes.edge(edge));
-        for (int i = 0; i < block.owned; ++i) store_.vertex_boxes.push_back(boxes.vertex[i]);
-        store_.slots.push_back(slot);
-        return store_.slot_of_block[b];
+    // The block's slot; `next` for one that is new.
+    int find(int block, std::size_t next) {
+        if (stamp_[block] != search_) {
+            stamp_[block] = search_;
+            slot_[block] = static_cast<int>(next);
+        }
+        return slot_[block];
     }
 
   private:
-    const Placement& place_;
-    PosedBlocks& store_;
+    std::vector<std::uint32_t> stamp_;  // per block: the search that filled its slot
+    std::vector<int> slot_;
+    std::uint32_t search_ = 0;
 };
 
-// Primitives of one block that reach into a region: places in the block's lists and their boxes.
-template <int Capacity>
+}  // namespace
+
+// Blocks with their corners, in the world and along the block's own axes.
+struct BlockStore {
+    struct Slot {
+        SurfaceTree::Block block;
+        std::size_t first = 0;  // of its corners in the lists
+        LaneAxes axes{};
+        LaneBox world_bounds, own_bounds;
+        float rounding = 0.0f;  // of any number computed from the corners
+    };
+    struct Side {
+        SlotTable table;
+        std::vector<Slot> slots;
+        std::vector<LanePoint> world, own;
+    };
+    Side a, b;
+};
+
+OverlapScratch::OverlapScratch() : blocks(std::make_unique<BlockStore>()) {}
+OverlapScratch::~OverlapScratch() = default;
+
+namespace {
+
+// A posed surface's blocks, each posed when first asked for.
+class PosedBlocks {
+  public:
+    PosedBlocks(const LanePlacement& place, BlockStore::Side& store) : place_(place), store_(store) {
+        store.slots.clear();
+        store.world.clear();
+        store.own.clear();
+        store.table.start(place.surface().blocks());
+    }
+
+    int slot(int block) {
+        const std::size_t next = store_.slots.size();
+        const int found = store_.table.find(block, next);
+        if (found == static_cast<int>(next)) fill(block);
+        return found;
+    }
+    const BlockStore::Slot& operator[](int slot) const { return store_.slots[slot]; }
+    const LanePoint* world(const BlockStore::Slot& slot) const { return store_.world.data() + slot.first; }
+    const LanePoint* own(const BlockStore::Slot& slot) const { return store_.own.data() + slot.first; }
+
+  private:
+    void fill(int block) {
+        BlockStore::Slot& slot = store_.slots.emplace_back();
+        slot.block = place_.surface().block(block);
+        slot.axes = place_.axes(block);
+        slot.first = store_.world.size();
+        LaneBox world = LaneBox::nothing(), own = world;
+        for (const int vertex : slot.block.vertices) {
+            const LanePoint corner = place_.point(place_.surface().vertices()[vertex]);
+            const LanePoint turned = slot.axes.along(corner);
+            world.add(corner);
+            own.add(turned);
+            store_.world.push_back(corner);
+            store_.own.push_back(turned);
+        }
+        slot.world_bounds = world;
+        slot.own_bounds = own;
+        slot.rounding = lane_rounding * world.reach();
+    }
+
+    const LanePlacement& place_;
+    BlockStore::Side& store_;
+};
+
+// Primitives of one block that reach into a region, with their boxes.
+template <int Size, int Capacity>
 struct Picked {
+    static constexpr int size = Size;  // corners of a primitive
+    using Corners = std::array<std::uint8_t, Size>;
+
     int id[Capacity];
-    RawBox box[Capacity];
+    Corners corners[Capacity];
+    LaneBox box[Capacity];
     int count = 0;
 
-    void add(int primitive, const RawBox& primitive_box) {
+    void add(int primitive, const Corners& of_primitive, const LaneBox& primitive_box) {
         id[count] = primitive;
+        corners[count] = of_primitive;
         box[count++] = primitive_box;
     }
 };
-struct PickedBlock {
-    Picked<SurfaceTree::block_elements> triangles;
-    Picked<SurfaceTree::block_vertices> edges, vertices;
-    RawBox bounds;  // of what was picked
+template <std::size_t Size>
+LaneBox box_of(const LanePoint* corner, const std::array<std::uint8_t, Size>& corners) {
+    LaneBox box = LaneBox::of(corner[corners[0]]);
+    for (std::size_t k = 1; k < Size; ++k) box.add(corner[corners[k]]);
+    return box;
+}
 
-    void pick(const SurfaceTree& surface, const PosedBlocks& store, const PosedBlocks::Slot& slot,
-              const RawBox& region) {
-        const SurfaceTree::Block block = surface.block(slot.block);
+struct PickedBlock {
+    Picked<3, SurfaceTree::block_elements> triangles;
+    Picked<2, SurfaceTree::block_vertices> edges;
+    Picked<1, SurfaceTree::block_vertices> vertices;
+    LaneBox bounds;  // of what was picked
+
+    // Boxes are widened by `margin`.
+    void pick(const Posed& body, const SurfaceTree::Block& block, const LanePoint* corner,
+              const LaneBox& region, float margin) {
         triangles.count = edges.count = vertices.count = 0;
-        bounds = RawBox::nothing();
-        auto consider = [&](auto& list, int id, const RawBox& box) {
-            if (!overlap(box, region)) return;
-            list.add(id, box);
+        bounds = LaneBox::nothing();
+        std::uint8_t beyond[SurfaceTree::block_vertices], common = 0xff;
+        for (std::size_t i = 0; i < block.vertices.size(); ++i)
+            common &= beyond[i] = sides_beyond(corner[i], region);
+        if (common != 0) return;
+        auto add = [&](auto& list, int id, const auto& corners) {
+            LaneBox box = box_of(corner, corners);
+            box.inflate(margin);
             bounds.add(box);
+            list.add(id, corners, box);
         };
-        for (std::size_t i = 0; i < block.triangles.size(); ++i)
-            consider(triangles, block.triangles[i].id, store.triangle_boxes[slot.triangle + i]);
-        for (std::size_t i = 0; i < block.edges.size(); ++i)
-            consider(edges, block.edges[i].id, store.edge_boxes[slot.edge + i]);
-        for (int i = 0; i < block.owned; ++i)
-            consider(vertices, block.vertices[i], store.vertex_boxes[slot.vertex + i]);
+        for (const auto& [id, c] : block.triangles)
+            if (!(beyond[c[0]] & beyond[c[1]] & beyond[c[2]])) add(triangles, id, c);
+        for (const auto& [id, c] : block.edges)
+            if (!(beyond[c[0]] & beyond[c[1]]) && (body.edge_counts.empty() || body.edge_counts[id]))
+                add(edges, id, c);
+        for (int i = 0; i < block.owned; ++i) {
+            const int id = block.vertices[i];
+            if (!beyond[i] && (body.vertex_counts.empty() || body.vertex_counts[id]))
+                add(vertices, id, std::array{static_cast<std::uint8_t>(i)});
+        }
     }
     int size() const { return triangles.count + edges.count + vertices.count; }
 };
 
-template <class ListA, class ListB, class Accept>
-void meet(const ListA& a, const ListB& b, double margin, std::vector<ItemPair>& out, const Accept& accept) {
-    for (int i = 0; i < a.count; ++i) {
-        RawBox box = a.box[i];
-        box.inflate(margin);
-        for (int j = 0; j < b.count; ++j)
-            if (overlap(box, b.box[j]) && accept(a.id[i], b.id[j])) out.push_back({a.id[i], b.id[j]});
-    }
+long elements(const SurfaceTree::Block& block) {
+    return static_cast<long>(block.triangles.size() + block.edges.size()) + block.owned;
+}
+
+// The middle of where the bodies' boxes overlap: numbers are small there.
+Vec3 middle_of_overlap(const Posed& a, const Posed& b) {
+    return 0.5 * (a.box.lo.cwiseMax(b.box.lo) + a.box.hi.cwiseMin(b.box.hi));
 }
 
 class BlockSearch {
@@ -102,13 +176,11 @@ class BlockSearch {
                 EdgeTriangles* crossings, OverlapStats& stats)
         : sa_(*a.surface),
           sb_(*b.surface),
-          place_a_(a, margin),
-          place_b_(b),
-          cache_a_(place_a_, scratch.blocks_a),
-          cache_b_(place_b_, scratch.blocks_b),
-          store_a_(scratch.blocks_a),
-          store_b_(scratch.blocks_b),
-          margin_(margin),
+          place_a_(a, middle_of_overlap(a, b), margin),
+          place_b_(b, middle_of_overlap(a, b), 0.0),
+          blocks_a_(place_a_, scratch.blocks->a),
+          blocks_b_(place_b_, scratch.blocks->b),
+          margin_(static_cast<float>(margin * (1.0 + lane_rounding))),
           out_(out),
           crossings_(crossings),
           stats_(stats),
@@ -118,15 +190,15 @@ class BlockSearch {
     void run(const NodePair& start) {
         struct Entry {
             int i, j;
-            RawBox box_i, box_j;
+            LaneBox box_i, box_j;
         };
         const Bvh &ta = sa_.tree(), &tb = sb_.tree();
         Entry stack[2 * Bvh::max_depth + 2];
         int top = 0;
-        // Only overlapping pairs are pushed, each with its boxes, so that a node's box is computed once per descent.
-        auto push = [&](int i, int j, const RawBox& box_i, const RawBox& box_j) {
+        // Only pairs that may meet are pushed, each with its boxes, so that a node's box is computed once per descent.
+        auto push = [&](int i, int j, const LaneBox& box_i, const LaneBox& box_j) {
             ++stats_.node_tests;
-            if (overlap(box_i, box_j)) stack[top++] = {i, j, box_i, box_j};
+            if (!apart(box_i, box_j)) stack[top++] = {i, j, box_i, box_j};
         };
         push(start.a, start.b, place_a_.node_box(ta.nodes()[start.a]),
              place_b_.node_box(tb.nodes()[start.b]));
@@ -149,42 +221,83 @@ class BlockSearch {
 
   private:
     void meet_blocks(int block_a, int block_b) {
-        const PosedBlocks::Slot &a = store_a_.slots[cache_a_.slot(block_a)],
-                                &b = store_b_.slots[cache_b_.slot(block_b)];
-        const RawBox region_a = widened(b.bounds, margin_);
-        ++stats_.box_tests;
-        if (!overlap(a.bounds, region_a)) return;
-        picked_a_.pick(sa_, store_a_, a, region_a);
-        stats_.box_tests += SurfaceTree::block_elements;
+        const BlockStore::Slot &a = blocks_a_[blocks_a_.slot(block_a)],
+                               &b = blocks_b_[blocks_b_.slot(block_b)];
+        const float margin = margin_ + a.rounding + b.rounding;
+        LaneBox region = b.own_bounds;
+        region.inflate(margin);
+        stats_.box_tests += 2;
+        if (apart(b.axes.around(a.world_bounds), region)) return;
+        LaneBox region_of_a = a.own_bounds;
+        region_of_a.inflate(margin);
+        if (apart(a.axes.around(b.world_bounds), region_of_a)) return;
+        LanePoint corners[SurfaceTree::block_vertices];
+        const LanePoint* world = blocks_a_.world(a);
+        for (std::size_t i = 0; i < a.block.vertices.size(); ++i) corners[i] = b.axes.along(world[i]);
+        picked_a_.pick(place_a_.body(), a.block, corners, region, margin);
+        stats_.box_tests += elements(a.block);
         if (picked_a_.size() == 0) return;
-        picked_b_.pick(sb_, store_b_, b, widened(picked_a_.bounds, margin_));
+        picked_b_.pick(place_b_.body(), b.block, blocks_b_.own(b), picked_a_.bounds, 0.0f);
+        stats_.box_tests += elements(b.block);
         if (picked_b_.size() == 0) return;
+        meeting_ = {&a.axes, blocks_a_.own(a), world, blocks_b_.world(b), margin};
         const auto &pa = picked_a_, &pb = picked_b_;
-        stats_.box_tests += SurfaceTree::block_elements + pa.vertices.count * pb.triangles.count +
-                            pa.triangles.count * pb.vertices.count + pa.edges.count * pb.edges.count;
         auto all = [](int, int) { return true; };
-        meet(pa.vertices, pb.triangles, margin_, out_.vertex_triangle, all);
-        meet(pa.triangles, pb.vertices, margin_, out_.triangle_vertex, all);
-        meet(pa.edges, pb.edges, margin_, out_.edge_edge, all);
+        meet(pa.vertices, pb.triangles, out_.vertex_triangle, all);
+        meet(pa.triangles, pb.vertices, out_.triangle_vertex, all);
+        meet(pa.edges, pb.edges, out_.edge_edge, all);
         if (crossings_) {
-            meet(pa.edges, pb.triangles, margin_, crossings_->edge_triangle, all);
-            meet(pa.triangles, pb.edges, margin_, crossings_->triangle_edge, all);
+            meet(pa.edges, pb.triangles, crossings_->edge_triangle, all);
+            meet(pa.triangles, pb.edges, crossings_->triangle_edge, all);
         }
         if (!loose_) return;
-        meet(pa.vertices, pb.edges, margin_, out_.point_edge,
+        meet(pa.vertices, pb.edges, out_.point_edge,
              [&](int v, int e) { return sa_.loose_point(v) && sb_.loose_edge(e); });
-        meet(pa.edges, pb.vertices, margin_, out_.edge_point,
+        meet(pa.edges, pb.vertices, out_.edge_point,
              [&](int e, int v) { return sa_.loose_edge(e) && sb_.loose_point(v); });
-        meet(pa.vertices, pb.vertices, margin_, out_.point_point,
+        meet(pa.vertices, pb.vertices, out_.point_point,
              [&](int v, int w) { return sa_.loose_point(v) && sb_.loose_point(w); });
     }
 
+    // Pairs of picked primitives that neither the world's axes nor those of the blocks keep apart.
+    template <class ListA, class ListB, class Accept>
+    void meet(const ListA& a, const ListB& b, std::vector<ItemPair>& out, const Accept& accept) {
+        stats_.box_tests += a.count * b.count;
+        for (int i = 0; i < a.count; ++i) {
+            bool first = true;
+            LaneBox world{}, own{};
+            for (int j = 0; j < b.count; ++j) {
+                if (apart(a.box[i], b.box[j]) || !accept(a.id[i], b.id[j])) continue;
+                if (first) {
+                    world = box_of(meeting_.world_a, a.corners[i]);
+                    own = box_of(meeting_.own_a, a.corners[i]);
+                    world.inflate(meeting_.margin);
+                    own.inflate(meeting_.margin);
+                    first = false;
+                }
+                if (apart(world, box_of(meeting_.world_b, b.corners[j]))) continue;
+                LanePoint turned[ListB::size];
+                for (int k = 0; k < ListB::size; ++k)
+                    turned[k] = meeting_.axes_a->along(meeting_.world_b[b.corners[j][k]]);
+                LaneBox other = LaneBox::of(turned[0]);
+                for (int k = 1; k < ListB::size; ++k) other.add(turned[k]);
+                if (!apart(own, other)) out.push_back({a.id[i], b.id[j]});
+            }
+        }
+    }
+
+    struct Meeting {
+        const LaneAxes* axes_a = nullptr;
+        const LanePoint *own_a = nullptr, *world_a = nullptr, *world_b = nullptr;
+        float margin = 0.0f;
+    };
+
     const SurfaceTree &sa_, &sb_;
-    Placement place_a_, place_b_;
-    BlockCache cache_a_, cache_b_;
-    PosedBlocks &store_a_, &store_b_;
+    LanePlacement place_a_, place_b_;
+    PosedBlocks blocks_a_, blocks_b_;
     PickedBlock picked_a_, picked_b_;
-    double margin_;
+    Meeting meeting_;  // of the present two blocks
+    float margin_;
     Candidates& out_;
     EdgeTriangles* crossings_;
     OverlapStats& stats_;
@@ -202,9 +315,10 @@ void split_search(const Posed& a, const Posed& b, double margin, int parts, std:
     out.clear();
     const Bvh &ta = a.surface->tree(), &tb = b.surface->tree();
     if (ta.empty() || tb.empty()) return;
-    const Placement place_a(a, margin), place_b(b);
+    const Vec3 middle = middle_of_overlap(a, b);
+    const LanePlacement place_a(a, middle, margin), place_b(b, middle, 0.0);
     auto meets = [&](const NodePair& pair) {
-        return overlap(place_a.node_box(ta.nodes()[pair.a]), place_b.node_box(tb.nodes()[pair.b]));
+        return !apart(place_a.node_box(ta.nodes()[pair.a]), place_b.node_box(tb.nodes()[pair.b]));
     };
     std::vector<NodePair> next;
     if (meets({0, 0})) out.push_back({0, 0});

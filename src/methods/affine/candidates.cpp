@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "geometry/distance.hpp"
-#include "geometry/overlap.hpp"
 #include "math/parallel.hpp"
 
 namespace tenon::affine {
@@ -34,25 +33,19 @@ float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa,
 }
 
 geometry::Posed posed_sweep(const ContactShape& shape, const Sweep& sweep) {
-    return sweep.q0 == sweep.q1 ? geometry::posed(shape.tree, sweep.q0)
-                                : geometry::posed(shape.tree, sweep.q0, sweep.q1);
+    geometry::Posed body = sweep.q0 == sweep.q1 ? geometry::posed(shape.tree, sweep.q0)
+                                                : geometry::posed(shape.tree, sweep.q0, sweep.q1);
+    body.vertex_counts = shape.vertex_touches;
+    body.edge_counts = shape.edge_touches;
+    return body;
 }
 
-// Keeps the pairs that can touch first.
-void collect(const ContactShape& a, const ContactShape& b, const Mat34& qa, const Mat34& qb,
-             const geometry::Candidates& all, std::vector<Candidate>& out) {
-    out.clear();
-    for (const auto& [i, j] : all.vertex_triangle)
-        if (a.vertex_touches[i]) out.push_back({i, j, PairKind::vertex_triangle, 1.0f});
-    for (const auto& [i, j] : all.triangle_vertex)
-        if (b.vertex_touches[j]) out.push_back({i, j, PairKind::triangle_vertex, 1.0f});
-    for (const auto& [i, j] : all.edge_edge)
-        if (a.edge_touches[i] && b.edge_touches[j])
-            out.push_back({i, j, PairKind::edge_edge, edge_weight(a, b, qa, qb, i, j)});
-    for (const auto& [i, j] : all.point_edge) out.push_back({i, j, PairKind::vertex_edge, 1.0f});
-    for (const auto& [i, j] : all.edge_point) out.push_back({i, j, PairKind::edge_vertex, 1.0f});
-    for (const auto& [i, j] : all.point_point) out.push_back({i, j, PairKind::vertex_vertex, 1.0f});
-}
+constexpr std::array kinds{PairKind::vertex_triangle, PairKind::triangle_vertex, PairKind::edge_edge,
+                           PairKind::vertex_edge,     PairKind::edge_vertex,     PairKind::vertex_vertex};
+
+// Pairs of surfaces with more blocks than this are shared between threads.
+constexpr int large_search = 256;
+constexpr int parts_of_search = 16;
 
 }  // namespace
 
@@ -88,23 +81,70 @@ void CandidateBuilder::build(const World& world, const std::vector<const Contact
     broad_phase_.find_pairs(boxes_, body_pairs_, moves_);
     std::erase_if(body_pairs_, [&](const geometry::ItemPair& p) { return !world.may_collide(p.a, p.b); });
 
-    found_.resize(std::max(found_.size(), body_pairs_.size()));
-    parallel_for(body_pairs_.size(), 4, [&](std::size_t k) {
+    split_large_pairs(shapes, sweeps);
+    found_.resize(std::max(found_.size(), searches_.size()));
+    const std::size_t grain = searches_.size() == body_pairs_.size() ? 4 : 1;
+    parallel_for(searches_.size(), grain, [&](std::size_t k) {
         thread_local geometry::OverlapScratch scratch;
         thread_local geometry::Candidates all;
-        const int a = body_pairs_[k].a, b = body_pairs_[k].b;
-        geometry::find_candidates(posed_sweep(*shapes[a], sweeps[a]), posed_sweep(*shapes[b], sweeps[b]),
-                                  reach_[a] + reach_[b], scratch, all);
-        collect(*shapes[a], *shapes[b], sweeps[a].q0, sweeps[b].q0, all, found_[k]);
+        const Search& search = searches_[k];
+        const auto [a, b] = body_pairs_[search.pair];
+        const geometry::Posed in_a = posed_sweep(*shapes[a], sweeps[a]),
+                              in_b = posed_sweep(*shapes[b], sweeps[b]);
+        if (search.part)
+            geometry::find_candidates(in_a, in_b, reach_[a] + reach_[b], search.start, scratch, all);
+        else
+            geometry::find_candidates(in_a, in_b, reach_[a] + reach_[b], scratch, all);
+        Found& found = found_[k];
+        found.candidates.clear();
+        const std::vector<geometry::ItemPair>* lists[] = {&all.vertex_triangle, &all.triangle_vertex,
+                                                          &all.edge_edge,       &all.point_edge,
+                                                          &all.edge_point,      &all.point_point};
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+            for (const auto& [i, j] : *lists[kind])
+                found.candidates.push_back(
+                    {i, j, kinds[kind],
+                     kinds[kind] == PairKind::edge_edge
+                         ? edge_weight(*shapes[a], *shapes[b], sweeps[a].q0, sweeps[b].q0, i, j)
+                         : 1.0f});
+            found.end[kind] = found.candidates.size();
+        }
     });
+    join(out);
+}
+
+// One search for each pair of bodies; for large surfaces several, which together find the same in the same order.
+void CandidateBuilder::split_large_pairs(const std::vector<const ContactShape*>& shapes,
+                                         const std::vector<Sweep>& sweeps) {
+    searches_.clear();
+    for (std::size_t k = 0; k < body_pairs_.size(); ++k) {
+        const auto [a, b] = body_pairs_[k];
+        if (thread_count() == 1 || shapes[a]->tree.blocks() + shapes[b]->tree.blocks() < large_search) {
+            searches_.push_back({k, {}, false});
+            continue;
+        }
+        geometry::split_search(posed_sweep(*shapes[a], sweeps[a]), posed_sweep(*shapes[b], sweeps[b]),
+                               reach_[a] + reach_[b], parts_of_search, parts_);
+        for (const geometry::NodePair& start : parts_) searches_.push_back({k, start, true});
+    }
+}
+
+// All that was found, sorted by pair, then by kind.
+void CandidateBuilder::join(CandidateSet& out) const {
     out.pairs.clear();
     out.candidates.clear();
-    for (std::size_t k = 0; k < body_pairs_.size(); ++k) {
-        if (found_[k].empty()) continue;
+    for (std::size_t first = 0, last; first < searches_.size(); first = last) {
+        const std::size_t pair = searches_[first].pair;
+        for (last = first + 1; last < searches_.size() && searches_[last].pair == pair;) ++last;
         const int begin = static_cast<int>(out.candidates.size());
-        out.candidates.insert(out.candidates.end(), found_[k].begin(), found_[k].end());
-        out.pairs.push_back(
-            {body_pairs_[k].a, body_pairs_[k].b, begin, static_cast<int>(out.candidates.size())});
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+            for (std::size_t k = first; k < last; ++k) {
+                const auto from = found_[k].candidates.begin();
+                out.candidates.insert(out.candidates.end(), from + (kind > 0 ? found_[k].end[kind - 1] : 0),
+                                      from + found_[k].end[kind]);
+            }
+        const int end = static_cast<int>(out.candidates.size());
+        if (end > begin) out.pairs.push_back({body_pairs_[pair].a, body_pairs_[pair].b, begin, end});
     }
 }
 

@@ -2,10 +2,12 @@
 // slack of a straight reference motion. Built once per step and reused by all Newton iterations.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "geometry/broad_phase.hpp"
+#include "geometry/overlap.hpp"
 #include "methods/affine/contact_shape.hpp"
 
 namespace tenon::affine {
@@ -54,13 +56,27 @@ class CandidateBuilder {
                const std::vector<Sweep>& sweeps, double dhat, CandidateSet& out);
 
   private:
-    struct Scratch;
+    // The search of a pair of bodies, or a part of it.
+    struct Search {
+        std::size_t pair;
+        geometry::NodePair start;
+        bool part;
+    };
+    struct Found {
+        std::vector<Candidate> candidates;  // sorted by kind
+        std::array<std::size_t, 6> end;     // of each kind
+    };
+    void split_large_pairs(const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps);
+    void join(CandidateSet& out) const;
+
     geometry::BroadPhase broad_phase_;
     std::vector<Box3> boxes_;
     std::vector<char> moves_;
     std::vector<double> reach_;
     std::vector<geometry::ItemPair> body_pairs_;
-    std::vector<std::vector<Candidate>> found_;
+    std::vector<geometry::NodePair> parts_;
+    std::vector<Search> searches_;
+    std::vector<Found> found_;
 };
 
 }  // namespace tenon::affine

@@ -1,0 +1,211 @@
+// Boxes in single precision, three axes at once, at the two ends of a straight motion. Along a fixed direction the gap
+// between two points that move straight is linear in time: what is apart at both ends, on the same side, is apart all
+// the way. That says more than boxes around the whole way, most of all for bodies that move together.
+#pragma once
+
+#include <cstdint>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "geometry/bvh.hpp"
+#include "geometry/overlap.hpp"
+
+namespace tenon::geometry {
+
+typedef float Lanes __attribute__((vector_size(16)));  // x, y, z and a zero
+typedef std::int32_t LaneMask __attribute__((vector_size(16)));
+
+inline Lanes all_lanes(float value) {
+    return Lanes{value, value, value, 0.0f};
+}
+inline Lanes lanes(const Vec3& v) {
+    return Lanes{static_cast<float>(v.x()), static_cast<float>(v.y()), static_cast<float>(v.z()), 0.0f};
+}
+template <int Lane>
+Lanes spread(const Lanes& v) {
+    return __builtin_shuffle(v, LaneMask{Lane, Lane, Lane, Lane});
+}
+inline Lanes magnitude(const Lanes& v) {
+    return reinterpret_cast<Lanes>(reinterpret_cast<LaneMask>(v) & 0x7fffffff);
+}
+#ifdef __SSE2__
+inline Lanes lesser(const Lanes& a, const Lanes& b) {
+    return _mm_min_ps(a, b);
+}
+inline Lanes greater(const Lanes& a, const Lanes& b) {
+    return _mm_max_ps(a, b);
+}
+inline int bits(const LaneMask& mask) {  // one for each lane
+    return _mm_movemask_ps(reinterpret_cast<__m128>(mask));
+}
+#else
+inline Lanes lesser(const Lanes& a, const Lanes& b) {
+    return a < b ? a : b;
+}
+inline Lanes greater(const Lanes& a, const Lanes& b) {
+    return a > b ? a : b;
+}
+inline int bits(const LaneMask& mask) {
+    return (mask[0] & 1) | (mask[1] & 2) | (mask[2] & 4) | (mask[3] & 8);
+}
+#endif
+
+// A point at both ends of its way.
+struct LanePoint {
+    Lanes at[2];
+};
+
+struct LaneBox {
+    LanePoint lo, hi;
+
+    static LaneBox nothing() {
+        const Lanes large = all_lanes(1e30f);
+        return {{{large, large}}, {{-large, -large}}};
+    }
+    static LaneBox of(const LanePoint& p) { return {p, p}; }
+    void add(const LanePoint& p) {
+        for (int k = 0; k < 2; ++k) {
+            lo.at[k] = lesser(lo.at[k], p.at[k]);
+            hi.at[k] = greater(hi.at[k], p.at[k]);
+        }
+    }
+    void add(const LaneBox& other) {
+        for (int k = 0; k < 2; ++k) {
+            lo.at[k] = lesser(lo.at[k], other.lo.at[k]);
+            hi.at[k] = greater(hi.at[k], other.hi.at[k]);
+        }
+    }
+    void inflate(float margin) {
+        const Lanes by = all_lanes(margin);
+        for (int k = 0; k < 2; ++k) {
+            lo.at[k] -= by;
+            hi.at[k] += by;
+        }
+    }
+    // Sum over the axes of the largest coordinate.
+    float reach() const {
+        Lanes most = greater(magnitude(lo.at[0]), magnitude(hi.at[0]));
+        most = greater(most, greater(magnitude(lo.at[1]), magnitude(hi.at[1])));
+        return most[0] + most[1] + most[2];
+    }
+};
+
+// True where one axis separates the boxes all the way.
+inline bool apart(const LaneBox& a, const LaneBox& b) {
+    const Lanes above = lesser(a.lo.at[0] - b.hi.at[0], a.lo.at[1] - b.hi.at[1]),
+                below = lesser(b.lo.at[0] - a.hi.at[0], b.lo.at[1] - a.hi.at[1]);
+    return bits(greater(above, below) > Lanes{}) != 0;
+}
+
+// One bit for each side of the box that the point is beyond all the way: a primitive is apart from the box where its
+// corners have a bit in common.
+inline std::uint8_t sides_beyond(const LanePoint& p, const LaneBox& box) {
+    const int above = bits((p.at[0] > box.hi.at[0]) & (p.at[1] > box.hi.at[1])),
+              below = bits((p.at[0] < box.lo.at[0]) & (p.at[1] < box.lo.at[1]));
+    return static_cast<std::uint8_t>((above & 7) | (below & 7) << 3);
+}
+
+// Three directions, one for each lane.
+struct LaneAxes {
+    Lanes column[3];
+
+    LanePoint along(const LanePoint& p) const {
+        LanePoint out;
+        for (int k = 0; k < 2; ++k)
+            out.at[k] = column[0] * spread<0>(p.at[k]) + column[1] * spread<1>(p.at[k]) +
+                        column[2] * spread<2>(p.at[k]);
+        return out;
+    }
+    LaneBox around(const LaneBox& box) const {
+        const Lanes half = all_lanes(0.5f);
+        LaneBox out;
+        for (int k = 0; k < 2; ++k) {
+            const Lanes center = half * (box.lo.at[k] + box.hi.at[k]),
+                        size = half * (box.hi.at[k] - box.lo.at[k]);
+            const Lanes middle =
+                column[0] * spread<0>(center) + column[1] * spread<1>(center) + column[2] * spread<2>(center);
+            const Lanes reach = magnitude(column[0]) * spread<0>(size) +
+                                magnitude(column[1]) * spread<1>(size) +
+                                magnitude(column[2]) * spread<2>(size);
+            out.lo.at[k] = middle - reach;
+            out.hi.at[k] = middle + reach;
+        }
+        return out;
+    }
+};
+
+// More than rounding in single precision does to a sum of a few products, relative to their size.
+constexpr float lane_rounding = 2e-6f;
+
+// Where a posed surface's vertices and tree nodes are, relative to an origin near what is looked at.
+class LanePlacement {
+  public:
+    // Node boxes come out widened by `margin` and by what rounding can do.
+    LanePlacement(const Posed& body, const Vec3& origin, double margin) : body_(body) {
+        const Bvh& tree = body.surface->tree();
+        const Box3& box = body.surface->box();
+        const Vec3 reach = (box.lo - tree.origin()).cwiseAbs().cwiseMax((box.hi - tree.origin()).cwiseAbs());
+        for (int pose = 0; pose < 2; ++pose) {
+            const Mat34& q = body.swept && pose == 1 ? body.q1 : body.q0;
+            linear_[pose] = q.leftCols<3>();
+            offset_[pose] = q.col(3) - origin;
+            const Vec3 center = linear_[pose] * tree.origin() + offset_[pose];
+            center_[pose] = lanes(center);
+            for (int k = 0; k < 3; ++k) {
+                column_[pose][k] = lanes(linear_[pose].col(k));
+                absolute_[pose][k] = magnitude(column_[pose][k]);
+            }
+            const double size = center.cwiseAbs().maxCoeff() + (linear_[pose].cwiseAbs() * reach).maxCoeff();
+            slack_[pose] = all_lanes(
+                static_cast<float>((1.0 + lane_rounding) * margin + lane_rounding * size +
+                                   1e-14 * (q.col(3).cwiseAbs().maxCoeff() + origin.cwiseAbs().maxCoeff())));
+        }
+    }
+
+    const SurfaceTree& surface() const { return *body_.surface; }
+    const Posed& body() const { return body_; }
+
+    LanePoint point(const Vec3& rest) const {
+        LanePoint p;
+        p.at[0] = lanes(linear_[0] * rest + offset_[0]);
+        p.at[1] = body_.swept ? lanes(linear_[1] * rest + offset_[1]) : p.at[0];
+        return p;
+    }
+
+    LaneBox node_box(const Bvh::Node& node) const {
+        const Lanes lo{node.lo[0], node.lo[1], node.lo[2], 0.0f},
+            hi{node.hi[0], node.hi[1], node.hi[2], 0.0f};
+        const Lanes half = all_lanes(0.5f), center = half * (lo + hi), size = half * (hi - lo);
+        const Lanes c0 = spread<0>(center), c1 = spread<1>(center), c2 = spread<2>(center);
+        const Lanes s0 = spread<0>(size), s1 = spread<1>(size), s2 = spread<2>(size);
+        LaneBox box;
+        for (int pose = 0; pose < 2; ++pose) {
+            const Lanes middle =
+                center_[pose] + column_[pose][0] * c0 + column_[pose][1] * c1 + column_[pose][2] * c2;
+            const Lanes reach =
+                slack_[pose] + absolute_[pose][0] * s0 + absolute_[pose][1] * s1 + absolute_[pose][2] * s2;
+            box.lo.at[pose] = middle - reach;
+            box.hi.at[pose] = middle + reach;
+        }
+        return box;
+    }
+
+    // A block's own directions in the world; any unit vectors would do.
+    LaneAxes axes(int block) const {
+        Mat3 turned = linear_[0] * body_.surface->block_axes(block).cast<double>();
+        turned.colwise().normalize();
+        const Mat3 rows = turned.transpose();
+        return {{lanes(rows.col(0)), lanes(rows.col(1)), lanes(rows.col(2))}};
+    }
+
+  private:
+    const Posed& body_;
+    Mat3 linear_[2];
+    Vec3 offset_[2];
+    Lanes column_[2][3], absolute_[2][3];
+    Lanes center_[2], slack_[2];
+};
+
+}  // namespace tenon::geometry
