@@ -126,15 +126,17 @@ Hit random_hit(Random& random, Kind kind) {
 
 TEST(Ccd, NeverMissesAHitInAMillionQueries) {
     Random random(2024);
-    int late = 0, stuck = 0;
+    int late = 0, stuck = 0, apart = 0;
     const int total = 1000000;
     for (int query = 0; query < total; ++query) {
         const Hit hit = random_hit(random, all_kinds[query % 4]);
         const double t = ccd(hit.kind, hit.x0, hit.x1);
         late += !(t < hit.tau);
         stuck += t == 0.0;
+        apart += apart_along_axes(hit.x0, hit.x1, first_side(hit.kind), vertex_count(hit.kind), 0.0);
     }
     EXPECT_EQ(late, 0);
+    EXPECT_EQ(apart, 0);
     // Starts that touch already are rare; returning 0 for everything would not count as an answer.
     EXPECT_LT(stuck, total / 100);
 }
@@ -170,6 +172,23 @@ TEST(Ccd, KeepsItsPromiseAgainstTimeSampling) {
     }
     EXPECT_GT(hits, 2000);
     EXPECT_GT(misses, 2000);
+}
+
+TEST(Ccd, WhatAnAxisKeepsApartStaysApart) {
+    Random random(6);
+    int apart = 0;
+    for (int query = 0; query < 40000; ++query) {
+        const Kind kind = all_kinds[query % 4];
+        Four x0, x1;
+        for (int i = 0; i < 4; ++i) {
+            x0[i] = random.vector(1.0) + (i < first_side(kind) ? Vec3(0.8, 0, 0) : Vec3(0, 0.8, 0));
+            x1[i] = x0[i] + random.vector(0.5);
+        }
+        if (!apart_along_axes(x0, x1, first_side(kind), vertex_count(kind), 0.1)) continue;
+        ++apart;
+        for (int k = 0; k <= 10; ++k) ASSERT_GT(distance(kind, between(x0, x1, k / 10.0)), 0.1);
+    }
+    EXPECT_GT(apart, 2000);
 }
 
 // A point falls on a triangle from height 1 at speed 2: the gap is down to 10 % at t = 0.45.

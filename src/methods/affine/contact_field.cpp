@@ -354,6 +354,8 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
     options.t_max = t_max;
     const double odometer = (pa.odometer + pb.odometer) * (1.0 + 1e-12);
     const double pair_motion = pa.step_bound + pb.step_bound;
+    const double kept =
+        options.min_separation + keep * contacts_[k].range.dhat;  // the most that any gap must keep
     if (pair_motion == 0.0) return t_max;
     for (int i = bodies.begin; i < bodies.end && options.t_max > 0.0; ++i) {
         // A step may close a gap down to a part of the contact range, and a gap in that range by a part of itself: bodies
@@ -377,6 +379,7 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
                 fastest = std::max(fastest, (step[n] - step[m]).squaredNorm());
         if (room > 0.0 && fastest * options.t_max * options.t_max < room * room) continue;
         for (int n = 0; n < c.count; ++n) step[n] += start[n];
+        if (geometry::apart_along_axes(start, step, c.split, c.count, kept)) continue;
         options.t_max = std::min(options.t_max, ccd_of(candidate, start, step, options));
     }
     return options.t_max;
