@@ -38,7 +38,7 @@ class EdgeTable {
 
 // Principal directions of the normals: two surfaces side by side are apart along them. The body's own axes where
 // there are no triangles, and for boxes along these axes.
-Eigen::Matrix3f facing(const SurfaceTree& surface, const std::vector<int>& triangles) {
+Mat3 facing(const SurfaceTree& surface, const std::vector<int>& triangles) {
     Mat3 spread = Mat3::Zero();
     for (const int t : triangles) {
         const Triangle& corner = surface.triangles()[t];
@@ -48,13 +48,26 @@ Eigen::Matrix3f facing(const SurfaceTree& surface, const std::vector<int>& trian
         if (twice_area > 0.0) spread += normal * normal.transpose() / twice_area;
     }
     const Vec3 diagonal = spread.diagonal();
-    if (!((spread - Mat3(diagonal.asDiagonal())).norm() > 1e-6 * diagonal.sum()))
-        return Eigen::Matrix3f::Identity();
+    if (!((spread - Mat3(diagonal.asDiagonal())).norm() > 1e-6 * diagonal.sum())) return Mat3::Identity();
     Eigen::SelfAdjointEigenSolver<Mat3> principal;
     principal.computeDirect(spread);
     const Mat3 axes = principal.eigenvectors();
-    return axes.allFinite() ? Eigen::Matrix3f(axes.cast<float>())
-                            : Eigen::Matrix3f(Eigen::Matrix3f::Identity());
+    const bool at_right_angles = (axes.transpose() * axes - Mat3::Identity()).norm() < 1e-6;  // false for NaN
+    return at_right_angles ? axes : Mat3(Mat3::Identity());
+}
+
+// Rounded outward.
+SurfaceTree::TurnedBox turned_box_of(const SurfaceTree& surface, const std::vector<int>& triangles,
+                                     const std::vector<int>& vertices) {
+    SurfaceTree::TurnedBox out;
+    const Mat3 axes = facing(surface, triangles);
+    Box3 box;
+    for (const int v : vertices) box.add(axes.transpose() * surface.vertices()[v]);
+    out.axes = axes.cast<float>();
+    out.center = (axes * box.center()).cast<float>();
+    const double size = box.lo.cwiseAbs().cwiseMax(box.hi.cwiseAbs()).sum();
+    out.half = (0.5 * box.size()).cast<float>().array() + static_cast<float>(4e-6 * size);
+    return out;
 }
 
 }  // namespace
@@ -165,7 +178,8 @@ struct SurfaceTree::Builder {
             }
         }
         close_block(owned, shared, triangle_ids, edge_ids);
-        surface.block_axes_.push_back(facing(surface, triangle_ids));
+        owned.insert(owned.end(), shared.begin(), shared.end());
+        surface.turned_boxes_.push_back(turned_box_of(surface, triangle_ids, owned));
         block_boxes.push_back(box);
     }
 

@@ -55,8 +55,13 @@ class SurfaceTree {
                 {block_edges_.data() + begin.edge, block_edges_.data() + end.edge}};
     }
 
-    // Three unit directions in which the block is thin, in the columns: those its triangles face.
-    const Eigen::Matrix3f& block_axes(int b) const { return block_axes_[b]; }
+    // A box around the block along the three directions, at right angles, that its triangles face most.
+    struct TurnedBox {
+        Eigen::Vector3f center;
+        Eigen::Matrix3f axes;  // unit vectors in the columns
+        Eigen::Vector3f half;  // half of the box's sizes along them
+    };
+    const TurnedBox& turned_box(int b) const { return turned_boxes_[b]; }
 
     bool uses_all_vertices() const { return uses_all_vertices_; }
     bool loose_edge(int edge) const { return !loose_edge_.empty() && loose_edge_[edge]; }
@@ -81,7 +86,7 @@ class SurfaceTree {
     std::vector<int> block_vertices_;
     std::vector<BlockTriangle> block_triangles_;
     std::vector<BlockEdge> block_edges_;
-    std::vector<Eigen::Matrix3f> block_axes_;
+    std::vector<TurnedBox> turned_boxes_;
     std::vector<char> loose_edge_, loose_point_;  // empty where there are none
 };
 

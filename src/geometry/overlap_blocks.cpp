@@ -40,10 +40,9 @@ class SlotTable {
 struct BlockStore {
     struct Slot {
         SurfaceTree::Block block;
-        std::size_t first = 0;  // of its corners in the lists
-        LaneAxes axes{};
-        LaneBox world_bounds, own_bounds;
-        float rounding = 0.0f;  // of any number computed from the corners
+        LaneTurnedBox box;
+        int corners = -1;  // where the first is in the lists; -1: not yet there
+        LaneBox own_bounds;
     };
     struct Side {
         SlotTable table;
@@ -71,31 +70,32 @@ class PosedBlocks {
     int slot(int block) {
         const std::size_t next = store_.slots.size();
         const int found = store_.table.find(block, next);
-        if (found == static_cast<int>(next)) fill(block);
+        if (found == static_cast<int>(next)) {
+            BlockStore::Slot& slot = store_.slots.emplace_back();
+            slot.block = place_.surface().block(block);
+            slot.box = place_.turned_box(place_.surface().turned_box(block));
+        }
         return found;
     }
     const BlockStore::Slot& operator[](int slot) const { return store_.slots[slot]; }
-    const LanePoint* world(const BlockStore::Slot& slot) const { return store_.world.data() + slot.first; }
-    const LanePoint* own(const BlockStore::Slot& slot) const { return store_.own.data() + slot.first; }
+    const BlockStore::Slot& with_corners(int slot) {
+        if (store_.slots[slot].corners < 0) fill(store_.slots[slot]);
+        return store_.slots[slot];
+    }
+    const LanePoint* world(const BlockStore::Slot& slot) const { return store_.world.data() + slot.corners; }
+    const LanePoint* own(const BlockStore::Slot& slot) const { return store_.own.data() + slot.corners; }
 
   private:
-    void fill(int block) {
-        BlockStore::Slot& slot = store_.slots.emplace_back();
-        slot.block = place_.surface().block(block);
-        slot.axes = place_.axes(block);
-        slot.first = store_.world.size();
-        LaneBox world = LaneBox::nothing(), own = world;
+    void fill(BlockStore::Slot& slot) {
+        slot.corners = static_cast<int>(store_.world.size());
+        slot.own_bounds = LaneBox::nothing();
         for (const int vertex : slot.block.vertices) {
             const LanePoint corner = place_.point(place_.surface().vertices()[vertex]);
-            const LanePoint turned = slot.axes.along(corner);
-            world.add(corner);
-            own.add(turned);
+            const LanePoint turned = slot.box.axes.along(corner);
+            slot.own_bounds.add(turned);
             store_.world.push_back(corner);
             store_.own.push_back(turned);
         }
-        slot.world_bounds = world;
-        slot.own_bounds = own;
-        slot.rounding = lane_rounding * world.reach();
     }
 
     const LanePlacement& place_;
@@ -221,26 +221,24 @@ class BlockSearch {
 
   private:
     void meet_blocks(int block_a, int block_b) {
-        const BlockStore::Slot &a = blocks_a_[blocks_a_.slot(block_a)],
-                               &b = blocks_b_[blocks_b_.slot(block_b)];
-        const float margin = margin_ + a.rounding + b.rounding;
+        const int slot_a = blocks_a_.slot(block_a), slot_b = blocks_b_.slot(block_b);
+        const LaneTurnedBox &box_a = blocks_a_[slot_a].box, &box_b = blocks_b_[slot_b].box;
+        const float margin = margin_ + box_a.rounding + box_b.rounding;
+        stats_.box_tests += 2;
+        if (apart_along_own(box_a, box_b, margin) || apart_along_own(box_b, box_a, margin)) return;
+        const BlockStore::Slot &a = blocks_a_.with_corners(slot_a), &b = blocks_b_.with_corners(slot_b);
         LaneBox region = b.own_bounds;
         region.inflate(margin);
-        stats_.box_tests += 2;
-        if (apart(b.axes.around(a.world_bounds), region)) return;
-        LaneBox region_of_a = a.own_bounds;
-        region_of_a.inflate(margin);
-        if (apart(a.axes.around(b.world_bounds), region_of_a)) return;
         LanePoint corners[SurfaceTree::block_vertices];
         const LanePoint* world = blocks_a_.world(a);
-        for (std::size_t i = 0; i < a.block.vertices.size(); ++i) corners[i] = b.axes.along(world[i]);
+        for (std::size_t i = 0; i < a.block.vertices.size(); ++i) corners[i] = b.box.axes.along(world[i]);
         picked_a_.pick(place_a_.body(), a.block, corners, region, margin);
         stats_.box_tests += elements(a.block);
         if (picked_a_.size() == 0) return;
         picked_b_.pick(place_b_.body(), b.block, blocks_b_.own(b), picked_a_.bounds, 0.0f);
         stats_.box_tests += elements(b.block);
         if (picked_b_.size() == 0) return;
-        meeting_ = {&a.axes, blocks_a_.own(a), world, blocks_b_.world(b), margin};
+        meeting_ = {&a.box.axes, blocks_a_.own(a), world, blocks_b_.world(b), margin};
         const auto &pa = picked_a_, &pb = picked_b_;
         auto all = [](int, int) { return true; };
         meet(pa.vertices, pb.triangles, out_.vertex_triangle, all);

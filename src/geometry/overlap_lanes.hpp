@@ -118,23 +118,41 @@ struct LaneAxes {
                         column[2] * spread<2>(p.at[k]);
         return out;
     }
-    LaneBox around(const LaneBox& box) const {
-        const Lanes half = all_lanes(0.5f);
-        LaneBox out;
-        for (int k = 0; k < 2; ++k) {
-            const Lanes center = half * (box.lo.at[k] + box.hi.at[k]),
-                        size = half * (box.hi.at[k] - box.lo.at[k]);
-            const Lanes middle =
-                column[0] * spread<0>(center) + column[1] * spread<1>(center) + column[2] * spread<2>(center);
-            const Lanes reach = magnitude(column[0]) * spread<0>(size) +
-                                magnitude(column[1]) * spread<1>(size) +
-                                magnitude(column[2]) * spread<2>(size);
-            out.lo.at[k] = middle - reach;
-            out.hi.at[k] = middle + reach;
+};
+
+// A box turned along with a block: where it is at both ends of its way.
+struct LaneTurnedBox {
+    LanePoint center;
+    LanePoint half[3];      // vectors from the centre to the middles of three sides
+    LaneAxes axes;          // the block's directions at the start
+    LanePoint own_reach;    // along them, from the centre
+    float rounding = 0.0f;  // of any number computed from the block's corners
+
+    LanePoint reach_along(const LaneAxes& directions) const {
+        LanePoint sum = directions.along(half[0]);
+        for (int k = 0; k < 2; ++k) sum.at[k] = magnitude(sum.at[k]);
+        for (int n = 1; n < 3; ++n) {
+            const LanePoint more = directions.along(half[n]);
+            for (int k = 0; k < 2; ++k) sum.at[k] += magnitude(more.at[k]);
         }
-        return out;
+        return sum;
     }
 };
+
+// True where one of b's directions keeps the boxes further apart than the margin, all the way.
+inline bool apart_along_own(const LaneTurnedBox& a, const LaneTurnedBox& b, float margin) {
+    LanePoint between;
+    for (int k = 0; k < 2; ++k) between.at[k] = a.center.at[k] - b.center.at[k];
+    between = b.axes.along(between);
+    const LanePoint reach = a.reach_along(b.axes);
+    Lanes above, below;
+    for (int k = 0; k < 2; ++k) {
+        const Lanes needed = reach.at[k] + b.own_reach.at[k] + all_lanes(margin);
+        above = k == 0 ? between.at[k] - needed : lesser(above, between.at[k] - needed);
+        below = k == 0 ? -between.at[k] - needed : lesser(below, -between.at[k] - needed);
+    }
+    return bits(greater(above, below) > Lanes{}) != 0;
+}
 
 // More than rounding in single precision does to a sum of a few products, relative to their size.
 constexpr float lane_rounding = 2e-6f;
@@ -192,12 +210,29 @@ class LanePlacement {
         return box;
     }
 
-    // A block's own directions in the world; any unit vectors would do.
-    LaneAxes axes(int block) const {
-        Mat3 turned = linear_[0] * body_.surface->block_axes(block).cast<double>();
-        turned.colwise().normalize();
-        const Mat3 rows = turned.transpose();
-        return {{lanes(rows.col(0)), lanes(rows.col(1)), lanes(rows.col(2))}};
+    LaneTurnedBox turned_box(const SurfaceTree::TurnedBox& rest) const {
+        LaneTurnedBox box;
+        Lanes reach{};
+        for (int pose = 0; pose < 2; ++pose) {
+            const Lanes* column = column_[pose];
+            box.center.at[pose] = lanes(linear_[pose] * rest.center.cast<double>() + offset_[pose]);
+            reach += magnitude(box.center.at[pose]);
+            for (int k = 0; k < 3; ++k) {
+                const Lanes half = all_lanes(rest.half[k]);
+                box.half[k].at[pose] =
+                    half * (column[0] * all_lanes(rest.axes(0, k)) + column[1] * all_lanes(rest.axes(1, k)) +
+                            column[2] * all_lanes(rest.axes(2, k)));
+                reach += magnitude(box.half[k].at[pose]);
+            }
+        }
+        // Any unit vectors would do.
+        Mat3 directions = linear_[0] * rest.axes.cast<double>();
+        directions.colwise().normalize();
+        const Mat3 rows = directions.transpose();
+        box.axes = {{lanes(rows.col(0)), lanes(rows.col(1)), lanes(rows.col(2))}};
+        box.own_reach = box.reach_along(box.axes);
+        box.rounding = lane_rounding * (reach[0] + reach[1] + reach[2]);
+        return box;
     }
 
   private:
