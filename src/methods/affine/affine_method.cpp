@@ -17,6 +17,8 @@ constexpr std::size_t grain = 256;
 constexpr double scripted_weight =
     1e5;  // scripted bodies are pushed to their pose with this many times their inertia
 constexpr int max_rounds = 100;  // of candidates within a step
+constexpr double most_steps_ahead = 4.0;
+constexpr int oldest_candidates = 8;  // steps; bounds on what has moved since grow with every iteration
 
 // Of the solid bodies that move; 1e300 when there are none.
 double thinnest_body(const World& world) {
@@ -186,51 +188,97 @@ void AffineMethod::solve_free_bodies(StepReport& report) {
     }
 }
 
+// Where nothing moves far in a step, candidates for the motion of a few steps serve them all.
+double AffineMethod::steps_ahead() const {
+    double sum = 0.0;
+    int moving = 0;
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        if (bodies_.body[i].role == Role::still) continue;
+        sum += displacement_bound(free_[i] - bodies_.body[i].start, field_.local_box(static_cast<int>(i)));
+        ++moving;
+    }
+    return sum > 0.0 ? std::clamp(std::floor(scale_.dhat * moving / sum), 1.0, most_steps_ahead) : 1.0;
+}
+
+// Those of an earlier step still cover this one, with room for what contact does.
+bool AffineMethod::candidates_last() const {
+    if (age_ < 0 || age_ >= oldest_candidates) return false;
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        if (bodies_.body[i].role == Role::still) continue;
+        const Box3& box = field_.local_box(static_cast<int>(i));
+        if (deviation_from(sweeps_[i], q_[i], box) > sweeps_[i].slack ||
+            deviation_from(sweeps_[i], free_[i], box) > 0.5 * sweeps_[i].slack)
+            return false;
+    }
+    return true;
+}
+
+void AffineMethod::rebuild_candidates(const World& world) {
+    ++builds_;
+    field_.rebuild(world, sweeps_, scale_, contact_mass_);
+    parallel_for(q_.size(), 16, [&](std::size_t i) {
+        if (bodies_.body[i].role == Role::still && world.bodies.collides[i])
+            field_.set_trial(static_cast<int>(i), q_[i], q_[i]);
+    });
+    must_find_again_ = false;
+}
+
 // Candidates for the free motion plus slack; later rounds start from where the bodies are and allow more.
 void AffineMethod::build_candidates(const World& world, int round, double largest_motion) {
     const auto stage = timer_.stage("candidates");
     const std::size_t count = q_.size();
-    sweeps_.resize(count);
-    contact_mass_.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        const BodyStep& body = bodies_.body[i];
-        Sweep& sweep = sweeps_[i];
-        contact_mass_[i] = body.role == Role::still      ? 1e300
-                           : body.role == Role::scripted ? 1e3 * world.bodies.mass[i]
-                                                         : world.bodies.mass[i];
-        if (round == 0) {
-            sweep = {body.start, free_[i], 0.0, body.role != Role::still};
-            if (body.role != Role::still)
-                sweep.slack =
-                    0.5 * scale_.dhat +
-                    0.2 * displacement_bound(free_[i] - body.start, field_.local_box(static_cast<int>(i)));
-        } else {
+    if (round == 0) {
+        contact_mass_.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Role role = bodies_.body[i].role;
+            contact_mass_[i] = role == Role::still      ? 1e300
+                               : role == Role::scripted ? 1e3 * world.bodies.mass[i]
+                                                        : world.bodies.mass[i];
+        }
+        if (candidates_last()) {
+            ++age_;
+            if (must_find_again_)
+                rebuild_candidates(world);
+            else
+                field_.start_step(world, scale_, contact_mass_);
+            return;
+        }
+        sweeps_.resize(count);
+        const double ahead = steps_ahead();
+        for (std::size_t i = 0; i < count; ++i) {
+            const BodyStep& body = bodies_.body[i];
+            const bool moves = body.role != Role::still;
+            const Mat34 way = free_[i] - body.start;
+            sweeps_[i] = {body.start, ahead > 1.0 ? Mat34(body.start + ahead * way) : free_[i], 0.0, moves};
+            if (moves)
+                sweeps_[i].slack = 0.5 * scale_.dhat +
+                                   0.2 * displacement_bound(way, field_.local_box(static_cast<int>(i)));
+        }
+        age_ = 0;
+    } else {
+        for (std::size_t i = 0; i < count; ++i) {
+            Sweep& sweep = sweeps_[i];
             const Box3& box = field_.local_box(static_cast<int>(i));
             sweep.q0 = sweep.q1 = q_[i];
-            if (!finished_[i]) {
-                // Who left needs more room, for the rest of the step, the others of its island a little; candidates
-                // grow with it, so never more than anything moves in a step.
-                sweep.q1 = wanted_[i];
-                if (left_[i]) room_[i] = std::min(2.0 * sweep.slack, 0.5 * largest_motion);
-                const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.1 * largest_motion});
-                sweep.slack =
-                    std::max({room_[i], usual,
-                              0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
-            }
+            if (finished_[i]) continue;
+            // Who left needs more room, for the rest of the step, the others of its island a little; candidates
+            // grow with it, so never more than anything moves in a step.
+            sweep.q1 = wanted_[i];
+            if (left_[i]) room_[i] = std::min(2.0 * sweep.slack, 0.5 * largest_motion);
+            const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.1 * largest_motion});
+            sweep.slack = std::max({room_[i], usual,
+                                    0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
         }
+        age_ = -1;  // made for this step's needs
     }
-    field_.rebuild(world, sweeps_, scale_, contact_mass_);
-    parallel_for(count, 16, [&](std::size_t i) {
-        if (bodies_.body[i].role == Role::still && world.bodies.collides[i])
-            field_.set_trial(static_cast<int>(i), q_[i], q_[i]);
-    });
+    rebuild_candidates(world);
 }
 
 void AffineMethod::solve_contacts(const World& world, double dt, StepReport& report) {
     finished_.assign(q_.size(), 0);
     node_.assign(q_.size(), -1);
     friction_.clear();
-    iterations_ = solves_ = fallbacks_ = line_search_steps_ = rounds_ = 0;
+    iterations_ = solves_ = fallbacks_ = line_search_steps_ = builds_ = 0;
     converged_ = true;
     std::fill(std::begin(inner_ms_), std::end(inner_ms_), 0.0);
     scale_.reference_acceleration = plan_.wanted > 0.0 ? plan_.stiffness
@@ -258,7 +306,6 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     for (int round = 0; round < max_rounds && more; ++round) {
         build_candidates(world, round, context.largest_motion);
         more = solve_islands(context, round);
-        ++rounds_;
     }
     report.iterations = std::max(report.iterations, iterations_);
     report.converged = report.converged && converged_ && !more;
@@ -267,7 +314,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     report.figures = {{"solves", static_cast<double>(solves_)},
                       {"ldlt", static_cast<double>(fallbacks_)},
                       {"line_search", static_cast<double>(line_search_steps_)},
-                      {"candidate_builds", static_cast<double>(rounds_)},
+                      {"candidate_builds", static_cast<double>(builds_)},
                       {"candidates", static_cast<double>(field_.candidate_count())}};
 }
 
@@ -386,6 +433,8 @@ void AffineMethod::save(std::ostream& out) const {
     write_value(out, eps_v_);
     write_value(out, tolerance_);
     write_values(out, history_);
+    write_value(out, age_);
+    write_values(out, sweeps_);
 }
 
 void AffineMethod::load(std::istream& in) {
@@ -396,6 +445,9 @@ void AffineMethod::load(std::istream& in) {
     read_value(in, eps_v_);
     read_value(in, tolerance_);
     read_values(in, history_);
+    read_value(in, age_);
+    read_values(in, sweeps_);
+    must_find_again_ = true;
 }
 
 namespace {

@@ -34,6 +34,9 @@ class AffineMethod final : public Method {
     void prepare_bodies(const World& world, double dt);
     void solve_free_bodies(StepReport& report);
     void build_candidates(const World& world, int round, double largest_motion);
+    bool candidates_last() const;
+    double steps_ahead() const;
+    void rebuild_candidates(const World& world);
     void solve_contacts(const World& world, double dt, StepReport& report);
     bool solve_islands(StepContext& context, int round);
     void finish(World& world, double dt);
@@ -52,6 +55,9 @@ class AffineMethod final : public Method {
     double tolerance_ = 0.0, eps_v_ = 0.0;
     std::vector<BodyHistory> history_;
     bool first_step_ = true;
+    std::vector<Sweep> sweeps_;    // what the candidates cover
+    int age_ = -1;                 // steps since they were found; -1: none to keep
+    bool must_find_again_ = false;  // after a checkpoint, which has their sweeps only
 
     // Scratch of one step.
     StepBodies bodies_;
@@ -59,7 +65,6 @@ class AffineMethod final : public Method {
     std::vector<Wrench> wrenches_;
     std::vector<Mat34> q_;     // current iterate
     std::vector<Mat34> free_;  // where bodies would go without contact
-    std::vector<Sweep> sweeps_;
     std::vector<char> finished_;  // bodies whose island has converged
     std::vector<double> contact_mass_;
     std::vector<int> node_;
@@ -73,7 +78,7 @@ class AffineMethod final : public Method {
     std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;
     std::unique_ptr<std::ofstream> log_;
     long step_ = 0;
-    int iterations_ = 0, solves_ = 0, fallbacks_ = 0, line_search_steps_ = 0, rounds_ = 0;
+    int iterations_ = 0, solves_ = 0, fallbacks_ = 0, line_search_steps_ = 0, builds_ = 0;
     bool converged_ = true;
     double inner_ms_[4] = {0, 0, 0, 0};
 };

@@ -50,55 +50,64 @@ double rounded_down(double distance) {
 
 // The vertices that hold one side's closest point, as one number; a lone one counts twice.
 inline std::uint64_t features_of(const int* vertices, int active, int count) {
-    std::uint32_t least = ~0u, most = 0;
-    for (int n = 0; n < count; ++n) {
-        if (!((active >> n) & 1)) continue;
-        least = std::min(least, static_cast<std::uint32_t>(vertices[n]));
-        most = std::max(most, static_cast<std::uint32_t>(vertices[n]));
-    }
-    return static_cast<std::uint64_t>(most) << 32 | least;
+    constexpr int lowest[8] = {0, 0, 1, 0, 2, 0, 1, 0}, highest[8] = {0, 0, 1, 1, 2, 2, 2, 2};
+    if (count == 1) active = 1;
+    const auto one = static_cast<std::uint32_t>(vertices[lowest[active]]),
+               other = static_cast<std::uint32_t>(vertices[highest[active]]);
+    return static_cast<std::uint64_t>(std::max(one, other)) << 32 | std::min(one, other);
 }
 
-// Sorts a pair's distances into contacts. Many pairs of primitives share their closest points: where two corners face
-// each other, all triangles and edges of both. They are one contact with their summed weight. Looks back a few contacts
-// only: repeats come close together.
-class ContactCollector {
+// Which contact of the present pair rests on given features. Forgets some when there are many.
+class FeatureTable {
   public:
-    ContactCollector(PairContacts& pair, const Mesh& a, const Mesh& b)
-        : pair_(pair), a_(a), b_(b), first_(scratch(0)), second_(scratch(1)) {
-        first_.clear();
-        second_.clear();
-    }
-
-    void add(const Corners& c, int active, double weight, int candidate, const auto& closest) {
-        std::uint64_t first = ~0ull, second = ~0ull;
-        if (active != 0b1111) {
-            first = features_of(c.vertex, active, c.split);
-            second = features_of(c.vertex + c.split, active >> c.split, c.count - c.split);
-            if (!c.a_first) std::swap(first, second);
-            constexpr std::size_t window = 24;
-            const std::size_t end = first_.size() > window ? first_.size() - window : 0;
-            for (std::size_t k = first_.size(); k-- > end;)
-                if (first_[k] == first && second_[k] == second) {
-                    pair_.points[k].weight += weight;
-                    return;
-                }
-        }
-        pair_.points.push_back(contact_point(c, closest(), a_, b_, weight));
-        pair_.points.back().candidate = candidate;
-        first_.push_back(first);
-        second_.push_back(second);
+    void clear() { ++now_; }
+    // Its number, or `next` when there is none yet, which is noted then.
+    int find(std::uint64_t first, std::uint64_t second, int next) {
+        const std::uint64_t mixed = first * 0x9E3779B97F4A7C15u + second * 0xC2B2AE3D27D4EB4Fu;
+        Slot& slot = slots_[mixed >> 57];
+        if (slot.when == now_ && slot.first == first && slot.second == second) return slot.contact;
+        slot = {first, second, now_, next};
+        return next;
     }
 
   private:
-    static std::vector<std::uint64_t>& scratch(int side) {
-        thread_local std::vector<std::uint64_t> features[2];
-        return features[side];
+    struct Slot {
+        std::uint64_t first = 0, second = 0, when = 0;
+        int contact = 0;
+    };
+    std::array<Slot, 128> slots_;
+    std::uint64_t now_ = 0;
+};
+
+// Sorts a pair's distances into contacts. Many pairs of primitives share their closest points: where two corners face
+// each other, all triangles and edges of both. They are one contact with their summed weight.
+class ContactCollector {
+  public:
+    ContactCollector(PairContacts& pair, const Mesh& a, const Mesh& b) : pair_(pair), a_(a), b_(b) {
+        thread_local FeatureTable table;
+        table_ = &table;
+        table.clear();
     }
 
+    void add(const Corners& c, int active, double weight, int candidate, const auto& closest) {
+        if (active != 0b1111) {  // else inside both, which no other pair of primitives shares
+            std::uint64_t first = features_of(c.vertex, active & ((1 << c.split) - 1), c.split);
+            std::uint64_t second = features_of(c.vertex + c.split, active >> c.split, c.count - c.split);
+            if (!c.a_first) std::swap(first, second);
+            const int count = static_cast<int>(pair_.points.size()), k = table_->find(first, second, count);
+            if (k < count) {
+                pair_.points[k].weight += weight;
+                return;
+            }
+        }
+        pair_.points.push_back(contact_point(c, closest(), a_, b_, weight));
+        pair_.points.back().candidate = candidate;
+    }
+
+  private:
     PairContacts& pair_;
     const Mesh &a_, &b_;
-    std::vector<std::uint64_t>&first_, &second_;  // features of the pair's contacts: of a and of b
+    FeatureTable* table_;
 };
 
 // Pairs of primitives of one kind on their way through a kernel.
@@ -172,22 +181,32 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
     parallel_for(set_.pairs.size(), 64, [&](std::size_t k) {
         const auto [a, b, begin, end] = set_.pairs[k];
-        PairContacts& pair = contacts_[k];
-        pair.points.clear();
-        pair.friction.clear();
-        pair.range = {scale.dhat, world.bodies.min_separation[a] + world.bodies.min_separation[b]};
-        pair.mu = world.pair_friction(a, b);
-        const double mass = 1.0 / (1.0 / contact_mass[a] + 1.0 / contact_mass[b]);
-        pair.strength =
-            strength_for_force(mass * scale.reference_acceleration, scale.dhat) * scale.stiffening;
-        pair.energy = 0.0;
-        pair.seen_a = pair.seen_b = -1;
-        pair.linked = false;
-        ++pair.duals;
+        contacts_[k].seen_a = contacts_[k].seen_b = -1;
+        contacts_[k].points.clear();
+        contacts_[k].energy = 0.0;
         for (int i = begin; i < end; ++i) {
             const Corners c = corners_of(set_.candidates[i], *body_shapes_[a], *body_shapes_[b]);
             std::copy(std::begin(c.vertex), std::end(c.vertex), corners_[i].begin());
         }
+    });
+    start_step(world, scale, contact_mass);
+}
+
+void ContactField::start_step(const World& world, const ContactScale& scale,
+                              const std::vector<double>& contact_mass) {
+    parallel_for(set_.pairs.size(), 64, [&](std::size_t k) {
+        const auto [a, b, begin, end] = set_.pairs[k];
+        PairContacts& pair = contacts_[k];
+        pair.friction.clear();
+        pair.range = {scale.dhat, world.bodies.min_separation[a] + world.bodies.min_separation[b]};
+        pair.mu = world.pair_friction(a, b);
+        const double mass = 1.0 / (1.0 / contact_mass[a] + 1.0 / contact_mass[b]);
+        const double strength =
+            strength_for_force(mass * scale.reference_acceleration, scale.dhat) * scale.stiffening;
+        if (strength != pair.strength) pair.seen_a = pair.seen_b = -1;
+        pair.strength = strength;
+        pair.linked = false;
+        ++pair.duals;
     });
 }
 

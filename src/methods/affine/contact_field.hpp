@@ -74,6 +74,8 @@ class ContactField {
     // New candidates for the bodies' reference motions.
     void rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
                  const std::vector<double>& contact_mass);
+    // A step with the candidates there are.
+    void start_step(const World& world, const ContactScale& scale, const std::vector<double>& contact_mass);
 
     int pair_count() const { return static_cast<int>(set_.pairs.size()); }
     const CandidatePair& pair(int k) const { return set_.pairs[k]; }

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t pair_grain = 16;
 constexpr double settled = 0.01;  // of the tolerance: bodies that a Newton step moves by less may stay
 constexpr double restless =
-    0.1;  // of the tolerance: bodies that a Newton step moves by more go on by themselves
+    0.3;  // of the tolerance: bodies that a Newton step moves by more go on by themselves
 constexpr std::size_t least_split = 16;  // bodies of the smallest island that is worth it
 
 class UnionFind {
