@@ -70,6 +70,7 @@ struct WallContacts {
     std::vector<affine::JointRow> rows;
     std::vector<double> multipliers;
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers;
+    affine::IslandMemories memories;
     affine::Island island;
 
     explicit WallContacts(const Scene& scene) : world(build_world(scene)), field(world) {
@@ -139,7 +140,7 @@ void assembly_ablation(const Options& options) {
     WallContacts wall(scene);
     affine::StepContext context{wall.settings, wall.bodies, wall.sweeps,      wall.field,
                                 wall.q,        wall.rows,   wall.multipliers, wall.wanted,
-                                wall.left,     wall.node,   wall.solvers};
+                                wall.left,     wall.node,   wall.solvers,     wall.memories};
     context.friction_eps = 1e-6;
     double contacts = 0.0;
     for (int k = 0; k < wall.field.pair_count(); ++k) contacts += wall.field.contacts(k).points.size();

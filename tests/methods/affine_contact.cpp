@@ -55,6 +55,7 @@ struct TwoBoxes {
     std::vector<double> multipliers;
     std::vector<int> node{0, 1};
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers;
+    IslandMemories memories;
     Island island;
     std::unique_ptr<StepContext> context;
 
@@ -94,8 +95,8 @@ struct TwoBoxes {
         scale.reference_acceleration = 1e4;
         field->rebuild(world, sweeps, scale, {2.0, 2.0});
         solvers.resize(2);
-        context = std::make_unique<StepContext>(
-            StepContext{settings, bodies, sweeps, *field, q, rows, multipliers, wanted, left, node, solvers});
+        context = std::make_unique<StepContext>(StepContext{
+            settings, bodies, sweeps, *field, q, rows, multipliers, wanted, left, node, solvers, memories});
         context->friction_eps = 1e-3;
         island.bodies = {0, 1};
         for (int k = 0; k < field->pair_count(); ++k) island.pairs.push_back(k);

@@ -148,9 +148,16 @@ TEST(AffinePhysics, MinimumSeparationIsKept) {
     EXPECT_LT(closest, 0.06);
 }
 
-std::vector<Mat34> run_wall(int threads, int resume_at) {
+struct WallRun {
+    std::vector<Mat34> q;
+    int kept = 0;  // steps that used the candidates of an earlier one
+};
+
+WallRun run_wall(int threads, int resume_at, double dt = 0.0) {
     set_threads(threads);
-    const Scene scene = builtin("wrecking-ball", {{"blocks", 12.0}, {"chain", false}});
+    Scene scene = builtin("wrecking-ball", {{"blocks", 12.0}, {"chain", false}});
+    if (dt > 0.0) scene.dt = dt;
+    WallRun run;
     auto simulation = std::make_unique<Simulation>(scene);
     for (int k = 0; k < 30; ++k) {
         if (k == resume_at) {
@@ -159,17 +166,28 @@ std::vector<Mat34> run_wall(int threads, int resume_at) {
             simulation = std::make_unique<Simulation>(scene);
             simulation->load(state);
         }
-        simulation->step();
+        for (const auto& [name, value] : simulation->step().figures)
+            run.kept += name == "candidate_builds" && value == 0.0;
     }
     set_threads(0);
-    return simulation->world().bodies.q;
+    run.q = simulation->world().bodies.q;
+    return run;
 }
 
 TEST(AffinePhysics, SameBitsForAnyNumberOfThreadsAndAfterResuming) {
-    const std::vector<Mat34> one = run_wall(1, -1), two = run_wall(2, -1), resumed = run_wall(1, 17);
-    for (std::size_t i = 0; i < one.size(); ++i) {
-        EXPECT_EQ(one[i], two[i]) << i;
-        EXPECT_EQ(one[i], resumed[i]) << i;
+    const WallRun one = run_wall(1, -1), two = run_wall(2, -1), resumed = run_wall(1, 17);
+    for (std::size_t i = 0; i < one.q.size(); ++i) {
+        EXPECT_EQ(one.q[i], two.q[i]) << i;
+        EXPECT_EQ(one.q[i], resumed.q[i]) << i;
+    }
+}
+
+TEST(AffinePhysics, SmallStepsShareCandidatesAlsoAfterResuming) {
+    const WallRun whole = run_wall(1, -1, 5e-4);
+    EXPECT_GT(whole.kept, 15);
+    for (const int resume_at : {9, 10, 11, 12, 13}) {
+        const WallRun resumed = run_wall(1, resume_at, 5e-4);
+        for (std::size_t i = 0; i < whole.q.size(); ++i) EXPECT_EQ(whole.q[i], resumed.q[i]) << i;
     }
 }
 

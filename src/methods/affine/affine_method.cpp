@@ -251,8 +251,8 @@ void AffineMethod::build_candidates(const World& world, int round, double larges
             const Mat34 way = free_[i] - body.start;
             sweeps_[i] = {body.start, ahead > 1.0 ? Mat34(body.start + ahead * way) : free_[i], 0.0, moves};
             if (moves)
-                sweeps_[i].slack = 0.5 * scale_.dhat +
-                                   0.2 * displacement_bound(way, field_.local_box(static_cast<int>(i)));
+                sweeps_[i].slack =
+                    0.5 * scale_.dhat + 0.2 * displacement_bound(way, field_.local_box(static_cast<int>(i)));
         }
         age_ = 0;
     } else {
@@ -266,8 +266,8 @@ void AffineMethod::build_candidates(const World& world, int round, double larges
             sweep.q1 = wanted_[i];
             if (left_[i]) room_[i] = std::min(2.0 * sweep.slack, 0.5 * largest_motion);
             const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.1 * largest_motion});
-            sweep.slack = std::max({room_[i], usual,
-                                    0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
+            sweep.slack = std::max(
+                {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
         }
         age_ = -1;  // made for this step's needs
     }
@@ -288,8 +288,8 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     wanted_ = q_;
     left_.assign(q_.size(), 0);
     room_.assign(q_.size(), 0.0);
-    StepContext context{settings_,    bodies_, sweeps_, field_, q_,      joint_rows_,
-                        multipliers_, wanted_, left_,   node_,  solvers_};
+    StepContext context{settings_,    bodies_, sweeps_, field_, q_,       joint_rows_,
+                        multipliers_, wanted_, left_,   node_,  solvers_, memories_};
     context.largest_motion = scale_.dhat;
     for (std::size_t i = 0; i < q_.size(); ++i)
         context.largest_motion = std::max(

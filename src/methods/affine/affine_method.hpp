@@ -55,16 +55,16 @@ class AffineMethod final : public Method {
     double tolerance_ = 0.0, eps_v_ = 0.0;
     std::vector<BodyHistory> history_;
     bool first_step_ = true;
-    std::vector<Sweep> sweeps_;    // what the candidates cover
-    int age_ = -1;                 // steps since they were found; -1: none to keep
+    std::vector<Sweep> sweeps_;     // what the candidates cover
+    int age_ = -1;                  // steps since they were found; -1: none to keep
     bool must_find_again_ = false;  // after a checkpoint, which has their sweeps only
 
     // Scratch of one step.
     StepBodies bodies_;
     StageTimer timer_;
     std::vector<Wrench> wrenches_;
-    std::vector<Mat34> q_;     // current iterate
-    std::vector<Mat34> free_;  // where bodies would go without contact
+    std::vector<Mat34> q_;        // current iterate
+    std::vector<Mat34> free_;     // where bodies would go without contact
     std::vector<char> finished_;  // bodies whose island has converged
     std::vector<double> contact_mass_;
     std::vector<int> node_;
@@ -75,6 +75,7 @@ class AffineMethod final : public Method {
     std::vector<double> room_;  // slack of bodies that left theirs, in this step
     std::vector<double> turn_;  // rad, that inertia and torques alone would turn a body by
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers_;
+    IslandMemories memories_;
     std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;
     std::unique_ptr<std::ofstream> log_;
     long step_ = 0;

@@ -49,13 +49,6 @@ constexpr int parts_of_search = 16;
 
 }  // namespace
 
-double displacement_bound(const Mat34& D, const Box3& box) {
-    const Vec3 half = 0.5 * box.size();
-    double bound = transform(D, box.center()).norm();
-    for (int k = 0; k < 3; ++k) bound += half[k] * D.col(k).norm();
-    return bound;
-}
-
 double deviation_from(const Sweep& sweep, const Mat34& q, const Box3& box) {
     const Mat34 along = sweep.q1 - sweep.q0;
     const double length = along.squaredNorm();

@@ -40,7 +40,12 @@ struct Sweep {
 };
 
 // Upper bound on the displacement of any point of the box under the affine map D.
-double displacement_bound(const Mat34& D, const Box3& box);
+inline double displacement_bound(const Mat34& D, const Box3& box) {
+    const Vec3 half = 0.5 * box.size();
+    double bound = transform(D, box.center()).norm();
+    for (int k = 0; k < 3; ++k) bound += half[k] * D.col(k).norm();
+    return bound;
+}
 
 // How far any point of the body at q can be from the reference motion.
 double deviation_from(const Sweep& sweep, const Mat34& q, const Box3& box);

@@ -62,7 +62,11 @@ class FeatureTable {
   public:
     void clear() { ++now_; }
     // Its number, or `next` when there is none yet, which is noted then.
-    int find(std::uint64_t first, std::uint64_t second, int next) {
+    int find(const Corners& c, int active, int next) {
+        if (active == 0b1111) return next;  // inside both, which no other pair of primitives shares
+        std::uint64_t first = features_of(c.vertex, active & ((1 << c.split) - 1), c.split);
+        std::uint64_t second = features_of(c.vertex + c.split, active >> c.split, c.count - c.split);
+        if (!c.a_first) std::swap(first, second);
         const std::uint64_t mixed = first * 0x9E3779B97F4A7C15u + second * 0xC2B2AE3D27D4EB4Fu;
         Slot& slot = slots_[mixed >> 57];
         if (slot.when == now_ && slot.first == first && slot.second == second) return slot.contact;
@@ -79,35 +83,12 @@ class FeatureTable {
     std::uint64_t now_ = 0;
 };
 
-// Sorts a pair's distances into contacts. Many pairs of primitives share their closest points: where two corners face
-// each other, all triangles and edges of both. They are one contact with their summed weight.
-class ContactCollector {
-  public:
-    ContactCollector(PairContacts& pair, const Mesh& a, const Mesh& b) : pair_(pair), a_(a), b_(b) {
-        thread_local FeatureTable table;
-        table_ = &table;
-        table.clear();
-    }
-
-    void add(const Corners& c, int active, double weight, int candidate, const auto& closest) {
-        if (active != 0b1111) {  // else inside both, which no other pair of primitives shares
-            std::uint64_t first = features_of(c.vertex, active & ((1 << c.split) - 1), c.split);
-            std::uint64_t second = features_of(c.vertex + c.split, active >> c.split, c.count - c.split);
-            if (!c.a_first) std::swap(first, second);
-            const int count = static_cast<int>(pair_.points.size()), k = table_->find(first, second, count);
-            if (k < count) {
-                pair_.points[k].weight += weight;
-                return;
-            }
-        }
-        pair_.points.push_back(contact_point(c, closest(), a_, b_, weight));
-        pair_.points.back().candidate = candidate;
-    }
-
-  private:
-    PairContacts& pair_;
-    const Mesh &a_, &b_;
-    FeatureTable* table_;
+// A candidate in range and where its closest points are: in a batch's results, or on their own.
+struct Hit {
+    int candidate;
+    int active;
+    const geometry::ClosestFour* four;
+    int lane;  // or index among those on their own
 };
 
 // Pairs of primitives of one kind on their way through a kernel.
@@ -184,6 +165,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
         contacts_[k].seen_a = contacts_[k].seen_b = -1;
         contacts_[k].points.clear();
         contacts_[k].energy = 0.0;
+        contacts_[k].merged.clear();
         for (int i = begin; i < end; ++i) {
             const Corners c = corners_of(set_.candidates[i], *body_shapes_[a], *body_shapes_[b]);
             std::copy(std::begin(c.vertex), std::end(c.vertex), corners_[i].begin());
@@ -259,26 +241,23 @@ void ContactField::evaluate(int k) {
     }
 }
 
-// Distances of the candidates that may be in range; those that are become contacts.
+// Distances of the candidates that may be in range; those that are become contacts. Many pairs of primitives share their
+// closest points: where two corners face each other, all triangles and edges of both. They are one contact with their
+// summed weight.
 void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
     const double reach = pair.range.reach_squared();
     const double odometer = pa.odometer + pb.odometer;
     const double far = (std::sqrt(reach) + odometer) * (1.0 + 1e-12);
-    ContactCollector collector(pair, pa.shape->shape->mesh, pb.shape->shape->mesh);
-    // False where there is nothing to add to the pair's contacts.
-    const auto in_range = [&](int i, double squared) {
-        clear_[i] = rounded_down(std::sqrt(squared)) + odometer;
-        if (squared >= reach) return false;
-        if (squared > pair.range.separation_squared()) return true;
-        pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
-        return false;
-    };
     thread_local Batch faces, edges;
     thread_local std::vector<int> others;
+    thread_local std::vector<geometry::Closest> alone;
+    thread_local std::vector<Hit> hits;
     faces.start(bodies.end - bodies.begin);
     edges.start(bodies.end - bodies.begin);
     others.clear();
+    alone.clear();
+    hits.clear();
     for (int i = bodies.begin; i < bodies.end; ++i) {
         if (clear_[i] > far) continue;  // cannot have come into range since
         const auto& v = corners_[i];
@@ -297,32 +276,70 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
                 others.push_back(i);
         }
     }
+    const auto note = [&](int i, double squared, int active, const geometry::ClosestFour* four, int lane) {
+        clear_[i] = rounded_down(std::sqrt(squared)) + odometer;
+        if (squared >= reach) return;
+        if (squared > pair.range.separation_squared())
+            hits.push_back({i, active, four, lane});
+        else
+            pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
+    };
     faces.run(geometry::closest_four().point_triangle);
     edges.run(geometry::closest_four().edge_edge);
-    const auto collect = [&](const Batch& batch, bool of_edges) {
-        for (int n = 0; n < batch.count; ++n) {
-            const int i = batch.candidate[n];
-            const geometry::ClosestFour& found = batch.found[n / geometry::four];
+    for (const Batch* batch : {&faces, &edges})
+        for (int n = 0; n < batch->count; ++n) {
+            const geometry::ClosestFour& found = batch->found[n / geometry::four];
             const int lane = n % geometry::four;
-            if (!in_range(i, found.squared[lane])) continue;
-            const Candidate& candidate = set_.candidates[i];
-            const auto& v = corners_[i];
-            const Corners c{
-                {v[0], v[1], v[2], v[3]}, 4, of_edges ? 2 : 1, candidate.kind != PairKind::triangle_vertex};
-            collector.add(c, static_cast<int>(found.active[lane]), candidate.weight, i,
-                          [&] { return closest_of_lane(found, lane, of_edges); });
+            note(batch->candidate[n], found.squared[lane], static_cast<int>(found.active[lane]), &found,
+                 lane);
         }
-    };
-    collect(faces, false);
-    collect(edges, true);
     for (const int i : others) {
         const Candidate& candidate = set_.candidates[i];
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
         const Vec3* x[4];
         for (int n = 0; n < c.count; ++n) x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
-        const geometry::Closest closest = closest_of(candidate, x);
-        if (in_range(i, closest.squared))
-            collector.add(c, closest.active, candidate.weight, i, [&] { return closest; });
+        alone.push_back(closest_of(candidate, x));
+        note(i, alone.back().squared, alone.back().active, nullptr, static_cast<int>(alone.size()) - 1);
+    }
+
+    // Between two looks the same features mostly meet.
+    const bool as_before =
+        std::equal(hits.begin(), hits.end(), pair.merged.begin(), pair.merged.end(),
+                   [](const Hit& hit, const MergedCandidate& merged) {
+                       return hit.candidate == merged.candidate && hit.active == merged.active;
+                   });
+    if (!as_before) {
+        thread_local FeatureTable table;
+        table.clear();
+        pair.merged.clear();
+        int count = 0;
+        for (const Hit& hit : hits) {
+            const Corners c = corners_of(set_.candidates[hit.candidate], *pa.shape, *pb.shape);
+            const int contact = table.find(c, hit.active, count);
+            count = std::max(count, contact + 1);
+            pair.merged.push_back({hit.candidate, hit.active, contact});
+        }
+    }
+    const Mesh &a = pa.shape->shape->mesh, &b = pb.shape->shape->mesh;
+    for (std::size_t n = 0; n < hits.size(); ++n) {
+        const Hit& hit = hits[n];
+        const Candidate& candidate = set_.candidates[hit.candidate];
+        const std::size_t contact = pair.merged[n].contact;
+        if (contact < pair.points.size()) {
+            pair.points[contact].weight += candidate.weight;
+            continue;
+        }
+        const auto& v = corners_[hit.candidate];
+        const bool of_edges = candidate.kind == PairKind::edge_edge;
+        pair.points.push_back(hit.four ? contact_point({{v[0], v[1], v[2], v[3]},
+                                                        4,
+                                                        of_edges ? 2 : 1,
+                                                        candidate.kind != PairKind::triangle_vertex},
+                                                       closest_of_lane(*hit.four, hit.lane, of_edges), a, b,
+                                                       candidate.weight)
+                                       : contact_point(corners_of(candidate, *pa.shape, *pb.shape),
+                                                       alone[hit.lane], a, b, candidate.weight));
+        pair.points.back().candidate = hit.candidate;
     }
 }
 
@@ -372,17 +389,16 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
     options.min_separation = contacts_[k].range.separation;
     options.t_max = t_max;
     const double odometer = (pa.odometer + pb.odometer) * (1.0 + 1e-12);
-    const double pair_motion = pa.step_bound + pb.step_bound;
-    const double kept =
-        options.min_separation + keep * contacts_[k].range.dhat;  // the most that any gap must keep
+    const double pair_motion = pa.step_bound + pb.step_bound, dhat = contacts_[k].range.dhat;
+    const double kept = options.min_separation + keep * dhat;  // the most that any gap must keep
     if (pair_motion == 0.0) return t_max;
     for (int i = bodies.begin; i < bodies.end && options.t_max > 0.0; ++i) {
         // A step may close a gap down to a part of the contact range, and a gap in that range by a part of itself: bodies
         // that come closer than the barrier wants leave the following steps no room to turn.
         const double gap = clear_[i] - odometer - options.min_separation;
-        options.keep = gap > contacts_[k].range.dhat ? keep * contacts_[k].range.dhat / gap : keep;
-        const double room = (1.0 - options.keep) * gap;
+        const double room = gap > dhat ? gap - keep * dhat : (1.0 - keep) * gap;
         if (room > pair_motion * options.t_max) continue;
+        options.keep = gap > dhat ? keep * dhat / gap : keep;
         const Candidate& candidate = set_.candidates[i];
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
         std::array<Vec3, 4> start, step;

@@ -36,8 +36,16 @@ struct FrictionPoint {
     Vec3 dual = Vec3::Zero();  // friction's direction on a as Newton sees it: at most a unit vector
 };
 
+// A candidate in range and the contact it belongs to.
+struct MergedCandidate {
+    int candidate;
+    int active;  // bits of the vertices that hold its closest points
+    int contact;
+};
+
 struct PairContacts {
     std::vector<ContactPoint> points;
+    std::vector<MergedCandidate> merged;
     std::vector<FrictionPoint> friction;
     double strength = 0.0;  // joules, of the barrier
     ContactRange range;

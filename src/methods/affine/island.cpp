@@ -13,6 +13,33 @@
 #include "methods/affine/system_dump.hpp"
 
 namespace tenon::affine {
+
+struct IslandMemory {
+    NewtonSystem<6> rigid_system;
+    NewtonSystem<12> affine_system;
+    solve::BlockCholesky part_solver;
+    Direction direction;
+    std::vector<Mat34> poses, trial, last_step;
+    std::vector<double> motion, excess;
+    std::vector<char> stale;
+};
+
+IslandMemories::IslandMemories() = default;
+IslandMemories::~IslandMemories() = default;
+
+std::unique_ptr<IslandMemory> IslandMemories::take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<IslandMemory>();
+    auto memory = std::move(free_.back());
+    free_.pop_back();
+    return memory;
+}
+
+void IslandMemories::give(std::unique_ptr<IslandMemory> memory) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(memory));
+}
+
 namespace {
 
 constexpr std::size_t pair_grain = 16;
@@ -68,7 +95,10 @@ double shorter_chord(double t, double fraction, double longer, double longer_fra
 
 class IslandNewton {
   public:
-    IslandNewton(const Island& island, StepContext& context) : island_(island), context_(context) {
+    IslandNewton(const Island& island, StepContext& context)
+        : island_(island), context_(context), memory_(context.memories.take()) {
+        rigid_system_.forget();
+        affine_system_.forget();
         const std::size_t count = island.bodies.size();
         poses_.resize(count);
         trial_.resize(count);
@@ -84,6 +114,8 @@ class IslandNewton {
             for (const int body : island.bodies) round_off_ += 4e-15 * context.bodies.body[body].rigidity;
     }
 
+    ~IslandNewton() { context_.memories.give(std::move(memory_)); }
+
     IslandResult run(bool fresh) {
         start();
         if (fresh) start_from_prediction();
@@ -93,6 +125,7 @@ class IslandNewton {
             if (overshot_) start_friction_again();
             find_direction();
             for (int again = 0; again < 3 && stiffen_reversals(); ++again) find_direction();
+            note_motion();
             rest_settled_bodies();
             move_friction();
             take_step();
@@ -120,8 +153,7 @@ class IslandNewton {
     void solve_restless() {
         if (poses_.size() < least_split || !island_.rows.empty() || !may_split_) return;
         std::vector<char> moves(poses_.size(), 0);
-        for (std::size_t n = 0; n < poses_.size(); ++n)
-            moves[n] = displacement_bound(direction_.step[n], box(n)) > restless * context_.tolerance;
+        for (std::size_t n = 0; n < poses_.size(); ++n) moves[n] = motion_[n] > restless * context_.tolerance;
         for (std::size_t k = 0; k < island_.pairs.size(); ++k) {
             const CandidatePair& pair = context_.field.pair(island_.pairs[k]);
             if (stale_[k])
@@ -187,7 +219,8 @@ class IslandNewton {
 
     // A part has its own: the whole island will come back to the order it found.
     solve::BlockCholesky& solver() {
-        auto& one = depth_ > 0 ? own_solver_ : context_.solvers[island_.bodies[0]];
+        if (depth_ > 0) return memory_->part_solver;
+        auto& one = context_.solvers[island_.bodies[0]];
         if (!one) one = std::make_unique<solve::BlockCholesky>();
         return *one;
     }
@@ -216,13 +249,14 @@ class IslandNewton {
         double slope = direction_.slope;
         resting_.clear();
         for (std::size_t n = 0; n < poses_.size(); ++n) {
-            if (displacement_bound(direction_.step[n], box(n)) > settled * context_.tolerance) continue;
+            if (motion_[n] > settled * context_.tolerance) continue;
             slope -= direction_.slope_of[n];
             resting_.push_back(n);
         }
         if (slope > 0.5 * direction_.slope) return;
         direction_.slope = slope;
         for (const std::size_t n : resting_) {
+            motion_[n] = 0.0;
             direction_.slope_of[n] = 0.0;
             direction_.step[n].setZero();
             direction_.turn[n].setZero();
@@ -232,7 +266,7 @@ class IslandNewton {
 
     void move_trial(double t) {
         parallel_for(poses_.size(), grain_of(island_, 32), [&](std::size_t n) {
-            if (direction_.step[n].isZero(0.0)) {
+            if (motion_[n] == 0.0) {
                 trial_[n] = poses_[n];
                 return;
             }
@@ -272,12 +306,10 @@ class IslandNewton {
 
     const Box3& box(std::size_t n) const { return context_.field.local_box(island_.bodies[n]); }
 
-    // Motion of the fastest point over the whole Newton step.
-    double largest_motion() const {
-        double largest = 0.0;
+    void note_motion() {
+        motion_.resize(poses_.size());
         for (std::size_t n = 0; n < poses_.size(); ++n)
-            largest = std::max(largest, displacement_bound(direction_.step[n], box(n)));
-        return largest;
+            motion_[n] = displacement_bound(direction_.step[n], box(n));
     }
 
     bool within_slack(std::size_t n) const {
@@ -398,7 +430,7 @@ class IslandNewton {
     }
 
     void take_step() {
-        const double motion = largest_motion();
+        const double motion = *std::max_element(motion_.begin(), motion_.end());
         const bool small = was_small_ = motion <= context_.tolerance;
         IterationLog& log = result_.log.emplace_back();
         log.slope = direction_.slope;
@@ -507,17 +539,19 @@ class IslandNewton {
     const Island& island_;
     StepContext& context_;
     IslandResult result_;
-    std::unique_ptr<solve::BlockCholesky> own_solver_;
-    NewtonSystem<6> rigid_system_;
-    NewtonSystem<12> affine_system_;
-    Direction direction_;
-    std::vector<Mat34> poses_, trial_;
+    std::unique_ptr<IslandMemory> memory_;
+    NewtonSystem<6>& rigid_system_ = memory_->rigid_system;
+    NewtonSystem<12>& affine_system_ = memory_->affine_system;
+    Direction& direction_ = memory_->direction;
+    std::vector<Mat34>&poses_ = memory_->poses, &trial_ = memory_->trial;
     double energy_ = 0.0;
     double round_off_ = 0.0;  // of energies, beyond what their size says
-    std::vector<char> stale_;
-    std::vector<double> excess_;
+    std::vector<char>& stale_ = memory_->stale;
+    std::vector<double>& excess_ = memory_->excess;
     std::vector<std::size_t> resting_;
-    std::vector<Mat34> last_step_;
+    std::vector<double>& motion_ =
+        memory_->motion;  // m, of each body's fastest point over the whole Newton step
+    std::vector<Mat34>& last_step_ = memory_->last_step;
     double last_length_ = 0.0;  // of it that was taken; 0: none
     bool friction_stale_ = false;
     bool overshot_ = false;  // the last step had to be shortened although nothing was in its way

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "methods/affine/bodies.hpp"
@@ -29,6 +30,20 @@ inline std::size_t grain_of(const Island& island, std::size_t grain) {
     return island.pairs.size() < large_island ? ~std::size_t{0} : grain;
 }
 
+// Memory of a Newton solve, and where finished ones leave theirs for the next.
+struct IslandMemory;
+class IslandMemories {
+  public:
+    IslandMemories();
+    ~IslandMemories();
+    std::unique_ptr<IslandMemory> take();
+    void give(std::unique_ptr<IslandMemory> memory);
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<IslandMemory>> free_;
+};
+
 // What all islands of a step share.
 struct StepContext {
     const Settings& settings;
@@ -42,6 +57,7 @@ struct StepContext {
     std::vector<char>& left;           // bodies that left their slack
     std::vector<int>& node;            // body to unknown within its island, -1 for still bodies
     std::vector<std::unique_ptr<solve::BlockCholesky>>& solvers;  // by an island's first body
+    IslandMemories& memories;
     double dt = 0.0;
     double friction_eps = 0.0;    // m
     double tolerance = 0.0;       // m: largest motion of a converged Newton step

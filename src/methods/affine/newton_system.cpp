@@ -32,7 +32,8 @@ Eigen::Matrix<double, Dof, 1> unknowns_of(const Mat34& q, const Vec3& local, con
 
 // Relative sliding since the start of the step, perpendicular to the contact's normal.
 [[gnu::always_inline]] inline Vec3 sliding(const FrictionPoint& p, const Mat34& da, const Mat34& db) {
-    const Vec3 u = transform(da, p.local_a) - transform(db, p.local_b);
+    Vec3 u = da.col(3) - db.col(3);
+    for (int k = 0; k < 3; ++k) u += p.local_a[k] * da.col(k) - p.local_b[k] * db.col(k);
     return u - p.normal * p.normal.dot(u);
 }
 
@@ -308,6 +309,7 @@ template <int Dof>
 void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& context) {
     const std::size_t count = island.pairs.size();
     if (pair_blocks_.size() < count) pair_blocks_.resize(count);
+    for (; known_ < count; ++known_) pair_blocks_[known_].seen_a = -1;
     const auto& bodies = context.bodies.body;
     parallel_for(count, grain_of(island, 16), [&](std::size_t k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);

@@ -51,6 +51,7 @@ struct Direction {
 template <int Dof>
 class NewtonSystem {
   public:
+    void forget() { known_ = 0; }  // what it knows of the island's pairs: it is for another one now
     void assemble(const Island& island, const StepContext& context);
     void solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                Direction& out);
@@ -89,6 +90,7 @@ class NewtonSystem {
     std::vector<Mat34> gradient_;  // dE/dq per body
     std::vector<double> stretch_;  // contact stiffness seen by strain
     std::vector<PairBlocks<Dof>> pair_blocks_;
+    std::size_t known_ = 0;  // of them, those that belong to the island
     Eigen::LDLT<Eigen::Matrix<double, Dof, Dof>> single_;
     std::unique_ptr<solve::BlockLdlt> fallback_;  // of the last factorisation, where Cholesky failed
     std::vector<double> right_, x_, residual_, correction_;
