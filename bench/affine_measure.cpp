@@ -26,11 +26,10 @@ int repeats_of(const Options& options) {
 Measured measure(const Scene& scene, int steps) {
     Simulation simulation(scene);
     Measured out;
-    double total = 0.0;
+    double cpu = 0.0, wall = 0.0;
     for (int k = 0; k < steps; ++k) {
         StepReport report;
-        const auto step = [&] { report = simulation.step(); };
-        total += thread_count() == 1 ? cpu_seconds_of(step) : seconds_of(step);
+        cpu += cpu_seconds_of([&] { wall += seconds_of([&] { report = simulation.step(); }); });
         out.iterations += report.iterations;
         out.unconverged += !report.converged;
         out.min_distance = std::min(out.min_distance, report.min_distance);
@@ -38,7 +37,8 @@ Measured measure(const Scene& scene, int steps) {
             if (name == "solves") out.solves += value;
         for (const auto& [name, value] : report.phases) out.phases[name] += value / steps;
     }
-    out.ms_per_step = 1e3 * total / steps;
+    out.ms_per_step = 1e3 * (thread_count() == 1 ? cpu : wall) / steps;
+    out.culling_share = (out.phases["candidates"] + out.phases["ccd"]) * steps / (1e3 * wall);
     out.iterations /= steps;
     out.solves /= steps;
     out.solve_ms = out.solves > 0 ? out.phases["solve"] / out.solves : 0.0;
@@ -51,7 +51,11 @@ Measured measure_median(const Scene& scene, int steps, const Options& options) {
     for (int k = 0; k < repeats_of(options); ++k) runs.push_back(measure(scene, steps));
     std::sort(runs.begin(), runs.end(),
               [](const Measured& a, const Measured& b) { return a.ms_per_step < b.ms_per_step; });
-    return runs[runs.size() / 2];
+    Measured out = runs[runs.size() / 2];
+    std::vector<double> shares;
+    for (const Measured& run : runs) shares.push_back(run.culling_share);
+    out.culling_share = median(shares);
+    return out;
 }
 
 Row affine_row(const std::string& name, const Scene& scene, const Measured& m) {

@@ -14,6 +14,7 @@ struct Measured {
         0;  // CPU time on one thread, so that a busy machine changes little; wall time on more
     double iterations = 0, solves = 0, solve_ms = 0, min_distance = 1e300;
     std::map<std::string, double> phases;  // ms a step
+    double culling_share = 0;              // of candidates and CCD in the step, both in wall time
     long intersections = 0, unconverged = 0;
 };
 
@@ -24,7 +25,7 @@ double cpu_seconds_of(const std::function<void()>& work);
 // How often each affine case is repeated for its median.
 int repeats_of(const Options& options);
 
-// One run of so many steps; then the median of several by their time.
+// One run of so many steps; then the median of several by their time, with the median of their shares.
 Measured measure(const Scene& scene, int steps);
 Measured measure_median(const Scene& scene, int steps, const Options& options);
 
