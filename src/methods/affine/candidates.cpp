@@ -25,9 +25,10 @@ float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa,
     const auto& va = a.shape->mesh.vertices;
     const auto& vb = b.shape->mesh.vertices;
     const Edge &ea = a.edge(i), &eb = b.edge(j);
+    const Vec3 along_a = qa.leftCols<3>() * (va[ea[1]] - va[ea[0]]);
+    const Vec3 along_b = qb.leftCols<3>() * (vb[eb[1]] - vb[eb[0]]);
     const double value = geometry::mollifier_value(
-        transform(qa, va[ea[0]]), transform(qa, va[ea[1]]), transform(qb, vb[eb[0]]),
-        transform(qb, vb[eb[1]]),
+        Vec3::Zero(), along_a, Vec3::Zero(), along_b,
         geometry::mollifier_threshold(a.edge_length_squared[i], b.edge_length_squared[j]));
     return static_cast<float>(std::max(value, 0.01));
 }
