@@ -29,6 +29,11 @@ double thinnest_body(const World& world) {
     return thinnest;
 }
 
+// For what contact may do to a body on its way: a part of the way, less where the step before needed less.
+double room_needed(double way, double strayed) {
+    return strayed < 0.0 ? 0.2 * way : std::min(0.2 * way, std::max(0.05 * way, 2.0 * strayed));
+}
+
 std::uint64_t key_of(const CandidatePair& pair) {
     return static_cast<std::uint64_t>(pair.a) << 32 | static_cast<std::uint32_t>(pair.b);
 }
@@ -251,8 +256,9 @@ void AffineMethod::build_candidates(const World& world, int round, double larges
             const Mat34 way = free_[i] - body.start;
             sweeps_[i] = {body.start, ahead > 1.0 ? Mat34(body.start + ahead * way) : free_[i], 0.0, moves};
             if (moves)
-                sweeps_[i].slack =
-                    0.5 * scale_.dhat + 0.2 * displacement_bound(way, field_.local_box(static_cast<int>(i)));
+                sweeps_[i].slack = 0.5 * scale_.dhat +
+                                   room_needed(displacement_bound(way, field_.local_box(static_cast<int>(i))),
+                                               history_[i].strayed);
         }
         age_ = 0;
     } else {
@@ -400,9 +406,15 @@ void AffineMethod::finish(World& world, double dt) {
     const auto stage = timer_.stage("rates");
     Bodies& all = world.bodies;
     const bool damp = settings_.integrator == Integrator::newmark && settings_.stretch_damping > 0.0;
+    std::vector<char> touches(q_.size(), 0);
+    for (int k = 0; k < field_.pair_count(); ++k)
+        if (!field_.contacts(k).points.empty()) touches[field_.pair(k).a] = touches[field_.pair(k).b] = 1;
     parallel_for(q_.size(), grain, [&](std::size_t i) {
         const BodyStep& body = bodies_.body[i];
         if (body.role == Role::still) return;
+        history_[i].strayed =
+            touches[i] ? deviation_from({body.start, free_[i]}, q_[i], field_.local_box(static_cast<int>(i)))
+                       : -1.0;
         if (body.role == Role::scripted) {
             all.rate[i] = (q_[i] - body.start) / dt;
             history_[i].acceleration.setZero();

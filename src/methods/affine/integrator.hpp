@@ -23,6 +23,7 @@ struct Inertia {
 struct BodyHistory {
     Mat34 older_q, older_rate;  // BDF2
     Mat34 acceleration;         // Newmark
+    double strayed = -1.0;      // from its free motion in the last step, m; negative: it touched nothing
 };
 
 // The weight h_eff^2 of potentials: h^2, (2h/3)^2 (h^2 in the first step), h^2/4.
