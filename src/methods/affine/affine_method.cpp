@@ -371,14 +371,7 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
             if (settled) break;
         }
     };
-    std::vector<std::size_t> small;
-    for (std::size_t k = 0; k < islands.size(); ++k) {
-        if (islands[k].pairs.size() >= large_island)
-            solve(k);
-        else
-            small.push_back(k);
-    }
-    parallel_for(small.size(), 1, [&](std::size_t k) { solve(small[k]); });
+    for_islands(islands, solve);
     bool more = false;
     for (std::size_t k = 0; k < islands.size(); ++k) {
         const IslandResult& result = results[k];

@@ -152,6 +152,41 @@ class IslandNewton {
     // are looked at again before the island counts as converged.
     void solve_restless() {
         if (poses_.size() < least_split || !island_.rows.empty() || !may_split_) return;
+        const std::vector<Island> parts = restless_parts();
+        if (parts.empty()) return;
+        std::vector<IslandResult> results(parts.size());
+        for_islands(parts, [&](std::size_t k) {
+            IslandNewton part(parts[k], context_);
+            part.depth_ = depth_ + 1;
+            results[k] = part.run(false);
+        });
+        for (std::size_t n = 0; n < poses_.size(); ++n)
+            context_.node[island_.bodies[n]] = static_cast<int>(n);
+        IslandResult later;
+        later.converged = true;
+        std::vector<Mat34> now = poses_;
+        for (std::size_t k = 0; k < parts.size(); ++k) {
+            IslandResult& result = results[k];
+            for (auto& piece : result.path) {
+                for (std::size_t m = 0; m < piece.size(); ++m)
+                    now[context_.node[parts[k].bodies[m]]] = piece[m];
+                piece = now;
+            }
+            if (!result.converged && !result.out_of_slack)
+                result.iterations = static_cast<int>(result.log.size());
+            later.go_beside(std::move(result));
+        }
+        if (later.out_of_slack) stay_where_converged(parts, results);
+        may_split_ = later.converged;
+        result_.go_on(std::move(later));
+        // Whoever split this island off looks at it again; where only friction was in doubt, that is settled.
+        result_.converged = may_split_ && (depth_ > 0 || was_small_);
+        for (std::size_t n = 0; n < poses_.size(); ++n) poses_[n] = context_.q[island_.bodies[n]];
+        start();
+    }
+
+    // The bodies that still move, as islands of their own; none when they are too many.
+    std::vector<Island> restless_parts() {
         std::vector<char> moves(poses_.size(), 0);
         for (std::size_t n = 0; n < poses_.size(); ++n) moves[n] = motion_[n] > restless * context_.tolerance;
         for (std::size_t k = 0; k < island_.pairs.size(); ++k) {
@@ -160,46 +195,50 @@ class IslandNewton {
                 for (const int body : {pair.a, pair.b})
                     if (context_.node[body] >= 0) moves[context_.node[body]] = 1;
         }
-        Island part;
-        std::vector<std::size_t> place;
-        part.in_order = true;
-        for (const int n : solver().order()) {
-            if (!moves[n]) continue;
-            place.push_back(n);
-            part.bodies.push_back(island_.bodies[n]);
-            part.held = part.held || context_.bodies.body[island_.bodies[n]].hold >= 0;
-        }
-        if (part.bodies.empty() || 2 * part.bodies.size() > poses_.size()) return;
+        const auto count = static_cast<std::size_t>(std::count(moves.begin(), moves.end(), 1));
+        if (10 * count > 7 * poses_.size()) return {};
+        const auto moving_node = [&](int body) {
+            const int n = context_.node[body];
+            return n >= 0 && moves[n] ? n : -1;
+        };
+        UnionFind sets(poses_.size());
         for (const int k : island_.pairs) {
             const CandidatePair& pair = context_.field.pair(k);
-            const int a = context_.node[pair.a], b = context_.node[pair.b];
-            if ((a >= 0 && moves[a]) || (b >= 0 && moves[b])) part.pairs.push_back(k);
+            const int a = moving_node(pair.a), b = moving_node(pair.b);
+            if (a >= 0 && b >= 0) sets.join(a, b);
+        }
+        std::vector<Island> parts;
+        std::vector<int> part_of(poses_.size(), -1);
+        for (const int n : solver().order()) {
+            if (!moves[n]) continue;
+            int& part = part_of[sets.root(n)];
+            if (part < 0) {
+                part = static_cast<int>(parts.size());
+                parts.emplace_back().in_order = true;
+            }
+            parts[part].bodies.push_back(island_.bodies[n]);
+            parts[part].held = parts[part].held || context_.bodies.body[island_.bodies[n]].hold >= 0;
+        }
+        for (const int k : island_.pairs) {
+            const CandidatePair& pair = context_.field.pair(k);
+            const int a = moving_node(pair.a), n = a >= 0 ? a : moving_node(pair.b);
+            if (n >= 0) parts[part_of[sets.root(n)]].pairs.push_back(k);
         }
         for (const int body : island_.bodies) context_.node[body] = -1;
-        IslandNewton rest(part, context_);
-        rest.depth_ = depth_ + 1;
-        IslandResult later = rest.run(false);
-        const bool later_converged = may_split_ = later.converged;
-        for (auto& piece : later.path) {
-            std::vector<Mat34> whole = poses_;
-            for (std::size_t m = 0; m < place.size(); ++m) whole[place[m]] = piece[m];
-            piece = std::move(whole);
-        }
-        if (later.out_of_slack)
-            for (std::size_t n = 0; n < poses_.size(); ++n) {
-                if (moves[n]) continue;
-                context_.wanted[island_.bodies[n]] = poses_[n];
-                context_.left[island_.bodies[n]] = 0;
-            }
-        if (!later.converged && !later.out_of_slack) later.iterations = static_cast<int>(later.log.size());
-        result_.go_on(std::move(later));
-        // Whoever split this island off looks at it again; where only friction was in doubt, that is settled.
-        result_.converged = later_converged && (depth_ > 0 || was_small_);
+        return parts;
+    }
+
+    // Some part left its slack: all bodies but that part's are to stay near where they are.
+    void stay_where_converged(const std::vector<Island>& parts, const std::vector<IslandResult>& results) {
+        std::vector<char> heading(poses_.size(), 0);
+        for (std::size_t k = 0; k < parts.size(); ++k)
+            if (results[k].out_of_slack)
+                for (const int body : parts[k].bodies) heading[context_.node[body]] = 1;
         for (std::size_t n = 0; n < poses_.size(); ++n) {
-            context_.node[island_.bodies[n]] = static_cast<int>(n);
-            poses_[n] = context_.q[island_.bodies[n]];
+            if (heading[n]) continue;
+            context_.wanted[island_.bodies[n]] = context_.q[island_.bodies[n]];
+            context_.left[island_.bodies[n]] = 0;
         }
-        start();
     }
 
     void find_direction() {
@@ -631,12 +670,20 @@ std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& f
 }
 
 void IslandResult::go_on(IslandResult later) {
-    iterations += later.iterations;
+    const int together = iterations + later.iterations;
+    converged = true;
+    out_of_slack = false;
+    go_beside(std::move(later));
+    iterations = together;
+}
+
+void IslandResult::go_beside(IslandResult later) {
+    iterations = std::max(iterations, later.iterations);
     solves += later.solves;
     fallbacks += later.fallbacks;
     line_search_steps += later.line_search_steps;
-    converged = later.converged;
-    out_of_slack = later.out_of_slack;
+    converged = converged && later.converged;
+    out_of_slack = out_of_slack || later.out_of_slack;
     assemble_ms += later.assemble_ms;
     solve_ms += later.solve_ms;
     ccd_ms += later.ccd_ms;
@@ -644,6 +691,17 @@ void IslandResult::go_on(IslandResult later) {
     log.insert(log.end(), later.log.begin(), later.log.end());
     path.insert(path.end(), std::make_move_iterator(later.path.begin()),
                 std::make_move_iterator(later.path.end()));
+}
+
+void for_islands(const std::vector<Island>& islands, const std::function<void(std::size_t)>& solve) {
+    std::vector<std::size_t> small;
+    for (std::size_t k = 0; k < islands.size(); ++k) {
+        if (islands[k].pairs.size() >= large_island)
+            solve(k);
+        else
+            small.push_back(k);
+    }
+    parallel_for(small.size(), 1, [&](std::size_t k) { solve(small[k]); });
 }
 
 IslandResult solve_island(const Island& island, StepContext& context, bool fresh) {

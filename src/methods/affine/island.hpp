@@ -1,6 +1,7 @@
 // Projected Newton on one contact island: the bodies that can influence each other within a step.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -43,6 +44,8 @@ class IslandMemories {
     std::mutex mutex_;
     std::vector<std::unique_ptr<IslandMemory>> free_;
 };
+
+void for_islands(const std::vector<Island>& islands, const std::function<void(std::size_t)>& solve);
 
 // What all islands of a step share.
 struct StepContext {
@@ -90,7 +93,8 @@ struct IslandResult {
     double assemble_ms = 0, solve_ms = 0, ccd_ms = 0, energy_ms = 0;
     std::vector<std::vector<Mat34>> path;  // accepted pieces, poses in the order of the island's bodies
 
-    void go_on(IslandResult later);  // of the same island, from where this one ended
+    void go_on(IslandResult later);      // of the same island, from where this one ended
+    void go_beside(IslandResult later);  // of another part of the same island
 };
 
 // Evaluates contacts at the given poses of the island's bodies; then E(q) of them, J s^2.
