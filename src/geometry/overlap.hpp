@@ -30,7 +30,7 @@ Posed posed(const SurfaceTree& surface, const Mat34& q);
 Posed posed(const SurfaceTree& surface, const Mat34& q0, const Mat34& q1);
 
 // Pairs of primitives, one of body a and one of body b: all that come within the margin, and others whose boxes do. The
-// search by blocks has fewer of these: boxes at both ends of the way, turned along with the blocks.
+// two bodies need not be equally far on their ways. The search by blocks has fewer others: its boxes are turned along.
 // Loose points and edges appear where no triangle or edge pair covers them.
 struct Candidates {
     std::vector<ItemPair> vertex_triangle;  // vertex of a, triangle of b

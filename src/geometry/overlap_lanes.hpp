@@ -1,6 +1,5 @@
-// Boxes in single precision, three axes at once, at the two ends of a straight motion. Along a fixed direction the gap
-// between two points that move straight is linear in time: what is apart at both ends, on the same side, is apart all
-// the way. That says more than boxes around the whole way, most of all for bodies that move together.
+// Boxes in single precision, three axes at once, around straight motions. Two bodies need not be equally far on their
+// ways: along a direction, all of one's way has to be apart from all of the other's.
 #pragma once
 
 #include <cstdint>
@@ -57,54 +56,33 @@ struct LanePoint {
     Lanes at[2];
 };
 
+// Around all of the way.
 struct LaneBox {
-    LanePoint lo, hi;
+    Lanes lo, hi;
 
-    static LaneBox nothing() {
-        const Lanes large = all_lanes(1e30f);
-        return {{{large, large}}, {{-large, -large}}};
-    }
-    static LaneBox of(const LanePoint& p) { return {p, p}; }
-    void add(const LanePoint& p) {
-        for (int k = 0; k < 2; ++k) {
-            lo.at[k] = lesser(lo.at[k], p.at[k]);
-            hi.at[k] = greater(hi.at[k], p.at[k]);
-        }
-    }
+    static LaneBox nothing() { return {all_lanes(1e30f), all_lanes(-1e30f)}; }
+    static LaneBox of(const LanePoint& p) { return {lesser(p.at[0], p.at[1]), greater(p.at[0], p.at[1])}; }
     void add(const LaneBox& other) {
-        for (int k = 0; k < 2; ++k) {
-            lo.at[k] = lesser(lo.at[k], other.lo.at[k]);
-            hi.at[k] = greater(hi.at[k], other.hi.at[k]);
-        }
+        lo = lesser(lo, other.lo);
+        hi = greater(hi, other.hi);
     }
+    void add(const LanePoint& p) { add(of(p)); }
     void inflate(float margin) {
-        const Lanes by = all_lanes(margin);
-        for (int k = 0; k < 2; ++k) {
-            lo.at[k] -= by;
-            hi.at[k] += by;
-        }
-    }
-    // Sum over the axes of the largest coordinate.
-    float reach() const {
-        Lanes most = greater(magnitude(lo.at[0]), magnitude(hi.at[0]));
-        most = greater(most, greater(magnitude(lo.at[1]), magnitude(hi.at[1])));
-        return most[0] + most[1] + most[2];
+        lo -= all_lanes(margin);
+        hi += all_lanes(margin);
     }
 };
 
-// True where one axis separates the boxes all the way.
+// True where one axis separates the boxes.
 inline bool apart(const LaneBox& a, const LaneBox& b) {
-    const Lanes above = lesser(a.lo.at[0] - b.hi.at[0], a.lo.at[1] - b.hi.at[1]),
-                below = lesser(b.lo.at[0] - a.hi.at[0], b.lo.at[1] - a.hi.at[1]);
-    return bits(greater(above, below) > Lanes{}) != 0;
+    return bits(greater(a.lo - b.hi, b.lo - a.hi) > Lanes{}) != 0;
 }
 
 // One bit for each side of the box that the point is beyond all the way: a primitive is apart from the box where its
 // corners have a bit in common.
 inline std::uint8_t sides_beyond(const LanePoint& p, const LaneBox& box) {
-    const int above = bits((p.at[0] > box.hi.at[0]) & (p.at[1] > box.hi.at[1])),
-              below = bits((p.at[0] < box.lo.at[0]) & (p.at[1] < box.lo.at[1]));
-    return static_cast<std::uint8_t>((above & 7) | (below & 7) << 3);
+    const LaneBox way = LaneBox::of(p);
+    return static_cast<std::uint8_t>((bits(way.lo > box.hi) & 7) | (bits(way.hi < box.lo) & 7) << 3);
 }
 
 // Three directions, one for each lane.
@@ -125,33 +103,27 @@ struct LaneTurnedBox {
     LanePoint center;
     LanePoint half[3];      // vectors from the centre to the middles of three sides
     LaneAxes axes;          // the block's directions at the start
-    LanePoint own_reach;    // along them, from the centre
+    LaneBox own;            // along them
     float rounding = 0.0f;  // of any number computed from the block's corners
 
-    LanePoint reach_along(const LaneAxes& directions) const {
-        LanePoint sum = directions.along(half[0]);
-        for (int k = 0; k < 2; ++k) sum.at[k] = magnitude(sum.at[k]);
+    LaneBox along(const LaneAxes& directions) const {
+        const LanePoint middle = directions.along(center);
+        LanePoint reach = directions.along(half[0]);
+        for (int k = 0; k < 2; ++k) reach.at[k] = magnitude(reach.at[k]);
         for (int n = 1; n < 3; ++n) {
             const LanePoint more = directions.along(half[n]);
-            for (int k = 0; k < 2; ++k) sum.at[k] += magnitude(more.at[k]);
+            for (int k = 0; k < 2; ++k) reach.at[k] += magnitude(more.at[k]);
         }
-        return sum;
+        return {lesser(middle.at[0] - reach.at[0], middle.at[1] - reach.at[1]),
+                greater(middle.at[0] + reach.at[0], middle.at[1] + reach.at[1])};
     }
 };
 
-// True where one of b's directions keeps the boxes further apart than the margin, all the way.
+// True where one of b's directions keeps the boxes further apart than the margin.
 inline bool apart_along_own(const LaneTurnedBox& a, const LaneTurnedBox& b, float margin) {
-    LanePoint between;
-    for (int k = 0; k < 2; ++k) between.at[k] = a.center.at[k] - b.center.at[k];
-    between = b.axes.along(between);
-    const LanePoint reach = a.reach_along(b.axes);
-    Lanes above, below;
-    for (int k = 0; k < 2; ++k) {
-        const Lanes needed = reach.at[k] + b.own_reach.at[k] + all_lanes(margin);
-        above = k == 0 ? between.at[k] - needed : lesser(above, between.at[k] - needed);
-        below = k == 0 ? -between.at[k] - needed : lesser(below, -between.at[k] - needed);
-    }
-    return bits(greater(above, below) > Lanes{}) != 0;
+    LaneBox box = a.along(b.axes);
+    box.inflate(margin);
+    return apart(box, b.own);
 }
 
 // More than rounding in single precision does to a sum of a few products, relative to their size.
@@ -198,14 +170,13 @@ class LanePlacement {
         const Lanes half = all_lanes(0.5f), center = half * (lo + hi), size = half * (hi - lo);
         const Lanes c0 = spread<0>(center), c1 = spread<1>(center), c2 = spread<2>(center);
         const Lanes s0 = spread<0>(size), s1 = spread<1>(size), s2 = spread<2>(size);
-        LaneBox box;
+        LaneBox box = LaneBox::nothing();
         for (int pose = 0; pose < 2; ++pose) {
             const Lanes middle =
                 center_[pose] + column_[pose][0] * c0 + column_[pose][1] * c1 + column_[pose][2] * c2;
             const Lanes reach =
                 slack_[pose] + absolute_[pose][0] * s0 + absolute_[pose][1] * s1 + absolute_[pose][2] * s2;
-            box.lo.at[pose] = middle - reach;
-            box.hi.at[pose] = middle + reach;
+            box.add(LaneBox{middle - reach, middle + reach});
         }
         return box;
     }
@@ -230,7 +201,7 @@ class LanePlacement {
         directions.colwise().normalize();
         const Mat3 rows = directions.transpose();
         box.axes = {{lanes(rows.col(0)), lanes(rows.col(1)), lanes(rows.col(2))}};
-        box.own_reach = box.reach_along(box.axes);
+        box.own = box.along(box.axes);
         box.rounding = lane_rounding * (reach[0] + reach[1] + reach[2]);
         return box;
     }
