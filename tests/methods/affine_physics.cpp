@@ -110,6 +110,30 @@ TEST(AffinePhysics, NothingTunnelsHoweverFast) {
     EXPECT_LT(simulation.world().bodies.q[1](0, 3), 5.0);
 }
 
+TEST(AffinePhysics, BodiesThatFlyTogetherHitEachOtherWhereTheFirstStops) {
+    Scene scene;
+    scene.gravity = Vec3::Zero();
+    scene.dt = 0.01;
+    BodySpec wall = body_spec(scene, "wall", box_spec({0.1, 4, 4}), Vec3(5, 0, 0));
+    wall.type = BodyType::static_body;
+    scene.add_body(wall);
+    for (int k = 0; k < 4; ++k) {
+        BodySpec box = body_spec(scene, "box" + std::to_string(k), box_spec({0.2, 0.2, 0.2}), Vec3(-k, 0, 0));
+        box.linear_velocity = Vec3(1000, 0, 0);  // ten metres in a step
+        scene.add_body(box);
+    }
+    Simulation simulation(scene);
+    for (int k = 0; k < 4; ++k) {
+        simulation.step();
+        double in_front = 4.95 + 0.1;
+        for (int body = 1; body < 5; ++body) {
+            const double x = simulation.world().bodies.q[body](0, 3);
+            ASSERT_LT(x, in_front - 0.19) << "body " << body << ", step " << k;
+            in_front = x;
+        }
+    }
+}
+
 TEST(AffinePhysics, ScriptedBodyStopsAtAStaticOneAndSaysSo) {
     Scene scene = ground_scene(0.0);
     BodySpec press = body_spec(scene, "press", box_spec({0.5, 0.5, 0.5}), Vec3(0, 0.6, 0));

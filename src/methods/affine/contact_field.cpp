@@ -171,7 +171,35 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
             std::copy(std::begin(c.vertex), std::end(c.vertex), corners_[i].begin());
         }
     });
+    find_used_vertices();
     start_step(world, scale, contact_mass);
+}
+
+// Of bodies that meet others in a few places only, the rest of the vertices need not be moved.
+void ContactField::find_used_vertices() {
+    thread_local std::vector<std::size_t> candidates;
+    candidates.assign(points_.size(), 0);
+    for (const CandidatePair& pair : set_.pairs)
+        for (const int body : {pair.a, pair.b}) candidates[body] += pair.end - pair.begin;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+        BodyPoints& points = points_[i];
+        points.q.setConstant(1e300);
+        points.used.clear();
+        points.uses_all = 2 * candidates[i] > points.shape->shape->mesh.vertices.size();
+    }
+    for (const auto& [a, b, begin, end] : set_.pairs) {
+        BodyPoints &pa = points_[a], &pb = points_[b];
+        if (pa.uses_all && pb.uses_all) continue;
+        for (int i = begin; i < end; ++i) {
+            const Corners c = corners_of(set_.candidates[i], *pa.shape, *pb.shape);
+            for (int n = 0; n < c.count; ++n)
+                ((n < c.split) == c.a_first ? pa : pb).used.push_back(c.vertex[n]);
+        }
+    }
+    for (BodyPoints& points : points_) {
+        std::sort(points.used.begin(), points.used.end());
+        points.used.erase(std::unique(points.used.begin(), points.used.end()), points.used.end());
+    }
 }
 
 void ContactField::start_step(const World& world, const ContactScale& scale,
@@ -200,7 +228,7 @@ void ContactField::set_pose(int body, const Mat34& q) {
     ++points.version;
     const auto& rest = points.shape->shape->mesh.vertices;
     points.x.resize(rest.size() + 1, Vec3::Zero());
-    for (std::size_t i = 0; i < rest.size(); ++i) points.x[i] = transform(q, rest[i]);
+    points.for_used([&](std::size_t i) { points.x[i] = transform(q, rest[i]); });
 }
 
 void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
@@ -210,7 +238,7 @@ void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
     points.step_bound = displacement_bound(D, points.shape->shape->box);
     const auto& rest = points.shape->shape->mesh.vertices;
     points.step.resize(rest.size());
-    for (std::size_t i = 0; i < rest.size(); ++i) points.step[i] = transform(D, rest[i]);
+    points.for_used([&](std::size_t i) { points.step[i] = transform(D, rest[i]); });
 }
 
 void ContactField::evaluate(int k) {

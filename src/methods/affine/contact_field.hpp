@@ -60,12 +60,22 @@ struct PairContacts {
 // World positions of a body's vertices, with its shape.
 struct BodyPoints {
     const ContactShape* shape = nullptr;
+    std::vector<int> used;  // vertices that candidates have; the others' places are unknown
+    bool uses_all = true;
     std::vector<Vec3> x;               // and one more, for kernels that read four numbers at once
     std::vector<Vec3> step;            // displacement of a trial step
     Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
     long version = 0;                  // counts changes of q
     double step_bound = 0.0;           // of any vertex's displacement in the trial step
     double odometer = 0.0;             // bound on the way of any vertex since the candidates were built
+
+    template <class Move>
+    void for_used(const Move& move) const {
+        if (uses_all)
+            for (std::size_t i = 0; i < shape->shape->mesh.vertices.size(); ++i) move(i);
+        else
+            for (const int i : used) move(i);
+    }
 };
 
 struct ContactScale {
@@ -103,6 +113,7 @@ class ContactField {
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
 
   private:
+    void find_used_vertices();
     void collect(const CandidatePair& bodies, PairContacts& pair);
     double safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const;
 
