@@ -41,8 +41,7 @@ struct BlockStore {
     struct Slot {
         SurfaceTree::Block block;
         LaneTurnedBox box;
-        int corners = -1;  // where the first is in the lists; -1: not yet there
-        LaneBox own_bounds;
+        int world = -1, own = -1;  // where the first corner is in the lists; -1: not yet there
     };
     struct Side {
         SlotTable table;
@@ -78,26 +77,28 @@ class PosedBlocks {
         return found;
     }
     const BlockStore::Slot& operator[](int slot) const { return store_.slots[slot]; }
-    const BlockStore::Slot& with_corners(int slot) {
-        if (store_.slots[slot].corners < 0) fill(store_.slots[slot]);
-        return store_.slots[slot];
+    // Corners, valid until those of the next block are asked for.
+    const LanePoint* world(int slot) {
+        BlockStore::Slot& it = store_.slots[slot];
+        if (it.world < 0) {
+            it.world = static_cast<int>(store_.world.size());
+            for (const int vertex : it.block.vertices)
+                store_.world.push_back(place_.point(place_.surface().vertices()[vertex]));
+        }
+        return store_.world.data() + it.world;
     }
-    const LanePoint* world(const BlockStore::Slot& slot) const { return store_.world.data() + slot.corners; }
-    const LanePoint* own(const BlockStore::Slot& slot) const { return store_.own.data() + slot.corners; }
+    const LanePoint* own(int slot) {
+        BlockStore::Slot& it = store_.slots[slot];
+        if (it.own < 0) {
+            const LanePoint* from = world(slot);
+            it.own = static_cast<int>(store_.own.size());
+            for (std::size_t i = 0; i < it.block.vertices.size(); ++i)
+                store_.own.push_back(it.box.axes.along(from[i]));
+        }
+        return store_.own.data() + it.own;
+    }
 
   private:
-    void fill(BlockStore::Slot& slot) {
-        slot.corners = static_cast<int>(store_.world.size());
-        slot.own_bounds = LaneBox::nothing();
-        for (const int vertex : slot.block.vertices) {
-            const LanePoint corner = place_.point(place_.surface().vertices()[vertex]);
-            const LanePoint turned = slot.box.axes.along(corner);
-            slot.own_bounds.add(turned);
-            store_.world.push_back(corner);
-            store_.own.push_back(turned);
-        }
-    }
-
     const LanePlacement& place_;
     BlockStore::Side& store_;
 };
@@ -222,23 +223,22 @@ class BlockSearch {
   private:
     void meet_blocks(int block_a, int block_b) {
         const int slot_a = blocks_a_.slot(block_a), slot_b = blocks_b_.slot(block_b);
-        const LaneTurnedBox &box_a = blocks_a_[slot_a].box, &box_b = blocks_b_[slot_b].box;
-        const float margin = margin_ + box_a.rounding + box_b.rounding;
+        const BlockStore::Slot &a = blocks_a_[slot_a], &b = blocks_b_[slot_b];
+        const float margin = margin_ + a.box.rounding + b.box.rounding;
         stats_.box_tests += 2;
-        if (apart_along_own(box_a, box_b, margin) || apart_along_own(box_b, box_a, margin)) return;
-        const BlockStore::Slot &a = blocks_a_.with_corners(slot_a), &b = blocks_b_.with_corners(slot_b);
-        LaneBox region = b.own_bounds;
+        if (apart_along_own(a.box, b.box, margin) || apart_along_own(b.box, a.box, margin)) return;
+        LaneBox region = b.box.own;
         region.inflate(margin);
         LanePoint corners[SurfaceTree::block_vertices];
-        const LanePoint* world = blocks_a_.world(a);
+        const LanePoint* world = blocks_a_.world(slot_a);
         for (std::size_t i = 0; i < a.block.vertices.size(); ++i) corners[i] = b.box.axes.along(world[i]);
         picked_a_.pick(place_a_.body(), a.block, corners, region, margin);
         stats_.box_tests += elements(a.block);
         if (picked_a_.size() == 0) return;
-        picked_b_.pick(place_b_.body(), b.block, blocks_b_.own(b), picked_a_.bounds, 0.0f);
+        picked_b_.pick(place_b_.body(), b.block, blocks_b_.own(slot_b), picked_a_.bounds, 0.0f);
         stats_.box_tests += elements(b.block);
         if (picked_b_.size() == 0) return;
-        meeting_ = {&a.box.axes, blocks_a_.own(a), world, blocks_b_.world(b), margin};
+        meeting_ = {&a.box.axes, blocks_a_.own(slot_a), world, blocks_b_.world(slot_b), margin};
         const auto &pa = picked_a_, &pb = picked_b_;
         auto all = [](int, int) { return true; };
         meet(pa.vertices, pb.triangles, out_.vertex_triangle, all);
