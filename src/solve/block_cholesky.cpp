@@ -155,6 +155,9 @@ struct BlockCholesky::Impl {
     void assemble(int s, const BlockMatrix& matrix);
     void add_child(int s, int child);
     bool eliminate(int s, const BlockMatrix& matrix, bool parallel);
+    void solve_lower(int s, double* y, int end, const std::vector<int>& root, double* above,
+                     std::vector<double>& local) const;
+    void solve_upper(int s, double* y, std::vector<double>& local) const;
 };
 
 // Offset in `factor` of the dof x dof block at local node row and column of a front.
@@ -378,66 +381,97 @@ bool BlockCholesky::factor(const BlockMatrix& matrix) {
     return good;
 }
 
+// L z = b within a supernode: its own rows of y become those of z. What the rows after it get is added to y, but for
+// those from `end` on: these are among the rows of `root`, and theirs is added to `above`, in that order.
+void BlockCholesky::Impl::solve_lower(int s, double* y, int end, const std::vector<int>& root, double* above,
+                                      std::vector<double>& local) const {
+    const Supernode& supernode = symbolic.supernodes[s];
+    const Front& front = fronts[s];
+    const TileKernels& kernels = tile_kernels();
+    local.assign(static_cast<std::size_t>(front.own + front.below) * kTile, 0.0);
+    std::copy_n(y + supernode.first * dof, supernode.count * dof, local.data());
+    for (int k = 0; k < front.own; ++k) {
+        const double* panel = factor.data() + front.offset + k * front.row_stride();
+        double* z = local.data() + k * kTile;
+        kernels.multiply(z, panel, local.data(), k * kTile);
+        const double* l = panel + static_cast<std::size_t>(k) * kTileSize;
+        for (int j = 0; j < kTile; ++j) {
+            z[j] /= l[j * kTile + j];
+            for (int i = j + 1; i < kTile; ++i) z[i] -= l[j * kTile + i] * z[j];
+        }
+    }
+    for (int k = 0; k < front.below; ++k)
+        kernels.multiply(local.data() + (front.own + k) * kTile,
+                         factor.data() + front.offset + (front.own + k) * front.row_stride(), local.data(),
+                         front.own * kTile);
+    std::copy_n(local.data(), supernode.count * dof, y + supernode.first * dof);
+    std::size_t place = 0;
+    for (std::size_t r = 0; r < supernode.rows.size(); ++r) {
+        const int row = supernode.rows[r];
+        double* target = y + row * dof;
+        if (row >= end) {
+            while (root[place] < row) ++place;
+            target = above + place * dof;
+        }
+        for (int i = 0; i < dof; ++i) target[i] += local[front.own * kTile + r * dof + i];
+    }
+}
+
+// L^T x = z within a supernode, after all that come later.
+void BlockCholesky::Impl::solve_upper(int s, double* y, std::vector<double>& local) const {
+    const Supernode& supernode = symbolic.supernodes[s];
+    const Front& front = fronts[s];
+    const TileKernels& kernels = tile_kernels();
+    local.assign(static_cast<std::size_t>(front.own + front.below) * kTile, 0.0);
+    std::copy_n(y + supernode.first * dof, supernode.count * dof, local.data());
+    for (std::size_t r = 0; r < supernode.rows.size(); ++r)
+        std::copy_n(y + supernode.rows[r] * dof, dof, local.data() + front.own * kTile + r * dof);
+    for (int k = front.own + front.below - 1; k >= 0; --k) {
+        const double* panel = factor.data() + front.offset + k * front.row_stride();
+        double* z = local.data() + k * kTile;
+        if (k < front.own) {
+            const double* l = panel + static_cast<std::size_t>(k) * kTileSize;
+            for (int j = kTile - 1; j >= 0; --j) {
+                for (int i = j + 1; i < kTile; ++i) z[j] -= l[j * kTile + i] * z[i];
+                z[j] /= l[j * kTile + j];
+            }
+        }
+        kernels.multiply_transposed(local.data(), panel, z, std::min(k, front.own) * kTile);
+    }
+    std::copy_n(local.data(), supernode.count * dof, y + supernode.first * dof);
+}
+
+// Subtrees side by side, then what is above them; and back. What subtrees add to rows above is kept apart and added in
+// their order: the same bits for any number of threads.
 void BlockCholesky::solve(const double* right_hand_side, double* x) const {
     const Impl& m = *impl_;
-    const TileKernels& kernels = tile_kernels();
     const int dof = m.dof;
     std::vector<double> y(static_cast<std::size_t>(m.pattern.nodes) * dof), local;
     for (int p = 0; p < m.pattern.nodes; ++p)
         std::copy_n(right_hand_side + m.symbolic.order[p] * dof, dof, y.data() + p * dof);
-    const auto gather = [&](const Supernode& supernode, const Front& front, bool with_rows) {
-        local.assign(static_cast<std::size_t>(front.own + front.below) * kTile, 0.0);
-        std::copy_n(y.data() + supernode.first * dof, supernode.count * dof, local.data());
-        if (with_rows)
-            for (std::size_t r = 0; r < supernode.rows.size(); ++r)
-                std::copy_n(y.data() + supernode.rows[r] * dof, dof,
-                            local.data() + front.own * kTile + r * dof);
+    const auto root_of = [&](std::size_t t) -> const Supernode& {
+        return m.symbolic.supernodes[m.subtree_roots[t]];
     };
-
-    // L z = b: children before parents
-    for (std::size_t s = 0; s < m.fronts.size(); ++s) {
-        const Supernode& supernode = m.symbolic.supernodes[s];
-        const Front& front = m.fronts[s];
-        gather(supernode, front, false);
-        for (int k = 0; k < front.own; ++k) {
-            const double* panel = m.factor.data() + front.offset + k * front.row_stride();
-            double* z = local.data() + k * kTile;
-            kernels.multiply(z, panel, local.data(), k * kTile);
-            const double* l = panel + static_cast<std::size_t>(k) * kTileSize;
-            for (int j = 0; j < kTile; ++j) {
-                z[j] /= l[j * kTile + j];
-                for (int i = j + 1; i < kTile; ++i) z[i] -= l[j * kTile + i] * z[j];
-            }
-        }
-        for (int k = 0; k < front.below; ++k)
-            kernels.multiply(local.data() + (front.own + k) * kTile,
-                             m.factor.data() + front.offset + (front.own + k) * front.row_stride(),
-                             local.data(), front.own * kTile);
-        std::copy_n(local.data(), supernode.count * dof, y.data() + supernode.first * dof);
-        for (std::size_t r = 0; r < supernode.rows.size(); ++r)
-            for (int i = 0; i < dof; ++i)
-                y[supernode.rows[r] * dof + i] += local[front.own * kTile + r * dof + i];
-    }
-
-    // L^T x = z: parents before children
-    for (std::size_t s = m.fronts.size(); s-- > 0;) {
-        const Supernode& supernode = m.symbolic.supernodes[s];
-        const Front& front = m.fronts[s];
-        gather(supernode, front, true);
-        for (int k = front.own + front.below - 1; k >= 0; --k) {
-            const double* panel = m.factor.data() + front.offset + k * front.row_stride();
-            double* z = local.data() + k * kTile;
-            if (k < front.own) {
-                const double* l = panel + static_cast<std::size_t>(k) * kTileSize;
-                for (int j = kTile - 1; j >= 0; --j) {
-                    for (int i = j + 1; i < kTile; ++i) z[j] -= l[j * kTile + i] * z[i];
-                    z[j] /= l[j * kTile + j];
-                }
-            }
-            kernels.multiply_transposed(local.data(), panel, z, std::min(k, front.own) * kTile);
-        }
-        std::copy_n(local.data(), supernode.count * dof, y.data() + supernode.first * dof);
-    }
+    const std::size_t subtrees = m.subtree_roots.size();
+    const std::size_t grain = m.stats.factor_flops < kShareFlops ? subtrees : 1;
+    std::vector<std::vector<double>> above(subtrees);
+    parallel_for(subtrees, grain, [&](std::size_t t) {
+        const Supernode& root = root_of(t);
+        std::vector<double> scratch;
+        above[t].assign(root.rows.size() * dof, 0.0);
+        for (int s = m.subtree_first[t]; s <= m.subtree_roots[t]; ++s)
+            m.solve_lower(s, y.data(), root.first + root.count, root.rows, above[t].data(), scratch);
+    });
+    for (std::size_t t = 0; t < subtrees; ++t)
+        for (std::size_t r = 0; r < root_of(t).rows.size(); ++r)
+            for (int i = 0; i < dof; ++i) y[root_of(t).rows[r] * dof + i] += above[t][r * dof + i];
+    const int nodes = m.pattern.nodes;
+    for (const int s : m.top) m.solve_lower(s, y.data(), nodes, {}, nullptr, local);
+    for (std::size_t i = m.top.size(); i-- > 0;) m.solve_upper(m.top[i], y.data(), local);
+    parallel_for(subtrees, grain, [&](std::size_t t) {
+        std::vector<double> scratch;
+        for (int s = m.subtree_roots[t]; s >= m.subtree_first[t]; --s) m.solve_upper(s, y.data(), scratch);
+    });
     for (int p = 0; p < m.pattern.nodes; ++p)
         std::copy_n(y.data() + p * dof, dof, x + m.symbolic.order[p] * dof);
 }

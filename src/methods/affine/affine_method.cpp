@@ -346,7 +346,8 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         const Island& island = islands[k];
         bool open = false;
         for (const int body : island.bodies) open = open || !finished_[body];
-        for (const int body : island.bodies) field_.set_pose(body, q_[body]);
+        parallel_for(island.bodies.size(), grain_of(island, 32),
+                     [&](std::size_t n) { field_.set_pose(island.bodies[n], q_[island.bodies[n]]); });
         parallel_for(island.pairs.size(), grain_of(island, 16), [&](std::size_t n) {
             // Friction keeps the normal forces of the step's start. Finished islands only need their contacts back,
             // for the report.

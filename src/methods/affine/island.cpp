@@ -1,6 +1,7 @@
 #include "methods/affine/island.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -347,8 +348,8 @@ class IslandNewton {
 
     void note_motion() {
         motion_.resize(poses_.size());
-        for (std::size_t n = 0; n < poses_.size(); ++n)
-            motion_[n] = displacement_bound(direction_.step[n], box(n));
+        parallel_for(poses_.size(), grain_of(island_, 64),
+                     [&](std::size_t n) { motion_[n] = displacement_bound(direction_.step[n], box(n)); });
     }
 
     bool within_slack(std::size_t n) const {
@@ -357,9 +358,11 @@ class IslandNewton {
     }
 
     bool within_slack() const {
-        for (std::size_t n = 0; n < poses_.size(); ++n)
-            if (!within_slack(n)) return false;
-        return true;
+        std::atomic<bool> within = true;
+        parallel_for(poses_.size(), grain_of(island_, 64), [&](std::size_t n) {
+            if (!within_slack(n)) within = false;
+        });
+        return within;
     }
 
     bool right_handed() const {

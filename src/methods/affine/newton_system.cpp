@@ -305,55 +305,85 @@ void NewtonSystem<Dof>::assemble_body(const BodyStep& body, const Mat34& q, int 
     g.leftCols<3>() += body.rigidity * rigidity_gradient(context.settings.rigidity, A);
 }
 
+namespace {
+
+// The pair's sums at the present poses, where they are not known.
+template <int Dof>
+void sum_pair(PairBlocks<Dof>& blocks, int index, const StepContext& context) {
+    const CandidatePair& pair = context.field.pair(index);
+    const PairContacts& contacts = context.field.contacts(index);
+    if (blocks.up_to_date(contacts)) return;
+    const auto& bodies = context.bodies.body;
+    const Mat34 &qa = context.q[pair.a], &qb = context.q[pair.b];
+    const double scale = context.bodies.potential_scale;
+    if (!blocks.has_barrier(contacts)) {
+        sum_barrier(contacts, qa, qb, scale, blocks.barrier);
+        add_bends(context.field, index, qa, qb, scale, relevant_force(context, pair), blocks.barrier);
+    }
+    blocks.all = blocks.barrier;
+    add_friction(contacts, qa, qb, bodies[pair.a].start, bodies[pair.b].start, scale, context.friction_eps,
+                 blocks.all);
+    blocks.seen_a = contacts.seen_a;
+    blocks.seen_b = contacts.seen_b;
+    blocks.duals = contacts.duals;
+}
+
+}  // namespace
+
 template <int Dof>
 void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& context) {
     const std::size_t count = island.pairs.size();
     if (pair_blocks_.size() < count) pair_blocks_.resize(count);
     for (; known_ < count; ++known_) pair_blocks_[known_].seen_a = -1;
-    const auto& bodies = context.bodies.body;
     parallel_for(count, grain_of(island, 16), [&](std::size_t k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         if (contacts.points.empty() && contacts.friction.empty()) return;
         PairBlocks<Dof>& blocks = pair_blocks_[k];
-        if (blocks.up_to_date(contacts)) return;
-        const Mat34 &qa = context.q[pair.a], &qb = context.q[pair.b];
-        const double scale = context.bodies.potential_scale;
-        if (!blocks.has_barrier(contacts)) {
-            sum_barrier(contacts, qa, qb, scale, blocks.barrier);
-            add_bends(context.field, island.pairs[k], qa, qb, scale, relevant_force(context, pair),
-                      blocks.barrier);
-        }
-        blocks.all = blocks.barrier;
-        add_friction(contacts, qa, qb, bodies[pair.a].start, bodies[pair.b].start, scale,
-                     context.friction_eps, blocks.all);
-        blocks.seen_a = contacts.seen_a;
-        blocks.seen_b = contacts.seen_b;
-        blocks.duals = contacts.duals;
+        sum_pair(blocks, island.pairs[k], context);
+        const int a = context.node[pair.a], b = context.node[pair.b];
+        if (a < 0 || b < 0) return;
+        Eigen::Map<Eigen::Matrix<double, Dof, Dof>> lower(
+            matrix_.lower_block(matrix_.find(std::max(a, b), std::min(a, b))));
+        if (b > a)
+            lower = blocks.all.ba;
+        else
+            lower = blocks.all.ba.transpose();
     });
-    for (std::size_t k = 0; k < count; ++k) {
-        const CandidatePair& pair = context.field.pair(island.pairs[k]);
+}
+
+// Which pairs a body belongs to: twice their number in the island, and one more where it is their second body.
+template <int Dof>
+void NewtonSystem<Dof>::list_pairs(const Island& island, const StepContext& context) {
+    if (listed_) return;
+    listed_ = true;
+    const auto each = [&](const auto& visit) {
+        for (std::size_t k = 0; k < island.pairs.size(); ++k) {
+            const CandidatePair& pair = context.field.pair(island.pairs[k]);
+            if (context.node[pair.a] >= 0) visit(context.node[pair.a], static_cast<int>(2 * k));
+            if (context.node[pair.b] >= 0) visit(context.node[pair.b], static_cast<int>(2 * k + 1));
+        }
+    };
+    pairs_start_.assign(island.bodies.size() + 1, 0);
+    each([&](int node, int) { ++pairs_start_[node + 1]; });
+    for (std::size_t n = 0; n < island.bodies.size(); ++n) pairs_start_[n + 1] += pairs_start_[n];
+    pairs_of_.resize(pairs_start_.back());
+    std::vector<int> next(pairs_start_.begin(), pairs_start_.end() - 1);
+    each([&](int node, int entry) { pairs_of_[next[node]++] = entry; });
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::add_pairs_of(int node, const Island& island, const StepContext& context) {
+    Eigen::Map<Eigen::Matrix<double, Dof, Dof>> H(matrix_.diagonal_block(node));
+    for (int e = pairs_start_[node]; e < pairs_start_[node + 1]; ++e) {
+        const int k = pairs_of_[e] / 2;
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         if (contacts.points.empty() && contacts.friction.empty()) continue;
         const PairSum<Dof>& blocks = pair_blocks_[k].all;
-        const int a = context.node[pair.a], b = context.node[pair.b];
-        using Block = Eigen::Matrix<double, Dof, Dof>;
-        if (a >= 0) {
-            Eigen::Map<Block>(matrix_.diagonal_block(a)) += blocks.aa;
-            gradient_[a] += blocks.gradient_a;
-            stretch_[a] += blocks.stretch_a;
-        }
-        if (b >= 0) {
-            Eigen::Map<Block>(matrix_.diagonal_block(b)) += blocks.bb;
-            gradient_[b] += blocks.gradient_b;
-            stretch_[b] += blocks.stretch_b;
-        }
-        if (a < 0 || b < 0) continue;
-        Eigen::Map<Block> lower(matrix_.lower_block(matrix_.find(std::max(a, b), std::min(a, b))));
-        if (b > a)
-            lower += blocks.ba;
-        else
-            lower += blocks.ba.transpose();
+        const bool second = pairs_of_[e] % 2;
+        H += second ? blocks.bb : blocks.aa;
+        gradient_[node] += second ? blocks.gradient_b : blocks.gradient_a;
+        stretch_[node] += second ? blocks.stretch_b : blocks.stretch_a;
     }
 }
 
@@ -377,11 +407,13 @@ void NewtonSystem<Dof>::assemble(const Island& island, const StepContext& contex
     matrix_.resize(solve::make_pattern(nodes, std::move(links)), Dof);
     gradient_.assign(nodes, Mat34::Zero());
     stretch_.assign(nodes, 0.0);
+    list_pairs(island, context);
+    add_pairs(island, context);
     parallel_for(island.bodies.size(), grain_of(island, 32), [&](std::size_t n) {
         const int body = island.bodies[n];
         assemble_body(context.bodies.body[body], context.q[body], static_cast<int>(n), context);
+        add_pairs_of(static_cast<int>(n), island, context);
     });
-    add_pairs(island, context);
     if constexpr (Dof == 12) {
         project_holds(island, context);
         if (!island.rows.empty()) add_joints(island, context);
@@ -419,7 +451,7 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
     const std::size_t nodes = island.bodies.size();
     right_.assign(nodes * Dof, 0.0);
     x_.assign(nodes * Dof, 0.0);
-    for (std::size_t n = 0; n < nodes; ++n) {
+    parallel_for(nodes, grain_of(island, 64), [&](std::size_t n) {
         const Mat34& g = gradient_[n];
         Eigen::Map<Eigen::Matrix<double, Dof, 1>> r(right_.data() + n * Dof);
         if constexpr (Dof == 6) {
@@ -431,7 +463,7 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
         } else {
             r = -Eigen::Map<const Vec12>(g.data());
         }
-    }
+    });
     factor(island, solver);
     if (island.rows.empty()) {
         solve_factored(solver, right_, x_);
@@ -446,9 +478,7 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
     out.turn.resize(nodes);
     out.stretch.resize(nodes);
     out.slope_of.resize(nodes);
-    out.slope = 0.0;
-    out.softness = 0.0;
-    for (std::size_t n = 0; n < nodes; ++n) {
+    parallel_for(nodes, grain_of(island, 64), [&](std::size_t n) {
         const BodyStep& body = context.bodies.body[island.bodies[n]];
         const Mat34& q = context.q[island.bodies[n]];
         const Eigen::Map<const Eigen::Matrix<double, Dof, 1>> d(x_.data() + n * Dof);
@@ -469,8 +499,13 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
             step = Eigen::Map<const Mat34>(d.data());
         }
         out.slope_of[n] = gradient_[n].cwiseProduct(step).sum();
+    });
+    out.slope = 0.0;
+    out.softness = 0.0;
+    for (std::size_t n = 0; n < nodes; ++n) {
         out.slope += out.slope_of[n];
-        out.softness = std::max(out.softness, stretch_[n] / (8.0 * body.rigidity));
+        out.softness =
+            std::max(out.softness, stretch_[n] / (8.0 * context.bodies.body[island.bodies[n]].rigidity));
     }
 }
 

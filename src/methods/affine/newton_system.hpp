@@ -51,7 +51,11 @@ struct Direction {
 template <int Dof>
 class NewtonSystem {
   public:
-    void forget() { known_ = 0; }  // what it knows of the island's pairs: it is for another one now
+    // What it knows of the island's pairs: it is for another one now.
+    void forget() {
+        known_ = 0;
+        listed_ = false;
+    }
     void assemble(const Island& island, const StepContext& context);
     void solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                Direction& out);
@@ -75,6 +79,8 @@ class NewtonSystem {
   private:
     void assemble_body(const BodyStep& body, const Mat34& q, int node, const StepContext& context);
     void add_pairs(const Island& island, const StepContext& context);
+    void list_pairs(const Island& island, const StepContext& context);
+    void add_pairs_of(int node, const Island& island, const StepContext& context);
     void project_holds(const Island& island, const StepContext& context);
     void add_joints(const Island& island, const StepContext& context);
     void factor(const Island& island, solve::BlockCholesky& solver);
@@ -90,7 +96,9 @@ class NewtonSystem {
     std::vector<Mat34> gradient_;  // dE/dq per body
     std::vector<double> stretch_;  // contact stiffness seen by strain
     std::vector<PairBlocks<Dof>> pair_blocks_;
-    std::size_t known_ = 0;  // of them, those that belong to the island
+    std::size_t known_ = 0;                    // of them, those that belong to the island
+    std::vector<int> pairs_start_, pairs_of_;  // per body
+    bool listed_ = false;
     Eigen::LDLT<Eigen::Matrix<double, Dof, Dof>> single_;
     std::unique_ptr<solve::BlockLdlt> fallback_;  // of the last factorisation, where Cholesky failed
     std::vector<double> right_, x_, residual_, correction_;
