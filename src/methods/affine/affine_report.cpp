@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "math/parallel.hpp"
 #include "methods/affine/affine_method.hpp"
 #include "methods/affine/newton_system.hpp"
 #include "methods/affine/reactions.hpp"
@@ -41,36 +42,42 @@ void AffineMethod::write_log(const std::vector<Island>& islands, const std::vect
 }
 
 void AffineMethod::report_contacts(World& world, StepReport& report) {
-    world.contacts.clear();
     double closest_gap = 1e300;
+    std::vector<std::size_t> first(field_.pair_count() + 1, 0);
     for (int k = 0; k < field_.pair_count(); ++k) {
+        const PairContacts& contacts = field_.contacts(k);
+        first[k + 1] = first[k] + contacts.points.size();
+        if (contacts.points.empty()) continue;
+        report.min_distance = std::min(report.min_distance, contacts.closest);
+        closest_gap = std::min(closest_gap, contacts.closest - contacts.range.separation);
+    }
+    world.contacts.resize(first.back());
+    parallel_for(field_.pair_count(), 64, [&](std::size_t k) {
         const CandidatePair& pair = field_.pair(k);
         const PairContacts& contacts = field_.contacts(k);
-        const std::size_t first = world.contacts.size();
-        for (const ContactPoint& p : contacts.points) {
-            Contact contact;
+        if (contacts.points.empty()) return;
+        Contact* out = world.contacts.data() + first[k];
+        for (std::size_t i = 0; i < contacts.points.size(); ++i) {
+            const ContactPoint& p = contacts.points[i];
+            Contact& contact = out[i] = {};
             contact.a = pair.a;
             contact.b = pair.b;
             contact.point = 0.5 * (transform(q_[pair.a], p.local_a) + transform(q_[pair.b], p.local_b));
             contact.normal = -p.normal;
             contact.force = -p.force * p.normal;
             contact.distance = p.distance;
-            report.min_distance = std::min(report.min_distance, p.distance);
-            closest_gap = std::min(closest_gap, p.distance - contacts.range.separation);
-            world.contacts.push_back(contact);
         }
-        if (contacts.points.empty()) continue;
         for (const FrictionPoint& f : contacts.friction) {
             std::size_t nearest = 0;
             for (std::size_t i = 1; i < contacts.points.size(); ++i)
                 if ((contacts.points[i].local_a - f.local_a).squaredNorm() <
                     (contacts.points[nearest].local_a - f.local_a).squaredNorm())
                     nearest = i;
-            world.contacts[first + nearest].force +=
+            out[nearest].force +=
                 friction_force(f, q_[pair.a] - bodies_.body[pair.a].start,
                                q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
         }
-    }
+    });
     report.contacts = static_cast<int>(world.contacts.size());
     // Bodies closer than a thousandth of the range: the barrier is too soft for this scene.
     if (closest_gap < 1e-3 * scale_.dhat && scale_.stiffening < 1e4) scale_.stiffening *= 2.0;
