@@ -180,9 +180,15 @@ class IslandNewton {
         if (later.out_of_slack) stay_where_converged(parts, results);
         may_split_ = later.converged;
         result_.go_on(std::move(later));
-        // Whoever split this island off looks at it again; where only friction was in doubt, that is settled.
-        result_.converged = may_split_ && (depth_ > 0 || was_small_);
-        for (std::size_t n = 0; n < poses_.size(); ++n) poses_[n] = context_.q[island_.bodies[n]];
+        double moved = 0.0;
+        for (std::size_t n = 0; n < poses_.size(); ++n) {
+            const Mat34& q = context_.q[island_.bodies[n]];
+            moved = std::max(moved, displacement_bound(q - poses_[n], box(n)));
+            poses_[n] = q;
+        }
+        // Whoever split this island off looks at it again. No need to where only friction was in doubt, which is
+        // settled, or where the parts ended so near that the rest, which had settled, cannot feel it.
+        result_.converged = may_split_ && (depth_ > 0 || was_small_ || moved <= context_.tolerance);
         start();
     }
 
