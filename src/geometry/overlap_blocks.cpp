@@ -181,7 +181,8 @@ class BlockSearch {
           place_b_(b, middle_of_overlap(a, b), 0.0),
           blocks_a_(place_a_, scratch.blocks->a),
           blocks_b_(place_b_, scratch.blocks->b),
-          margin_(static_cast<float>(margin * (1.0 + lane_rounding))),
+          margin_(static_cast<float>(margin * (1.0 + lane_rounding) +
+                                     1e-14 * middle_of_overlap(a, b).cwiseAbs().maxCoeff())),
           out_(out),
           crossings_(crossings),
           stats_(stats),

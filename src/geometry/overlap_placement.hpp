@@ -25,8 +25,7 @@ Box widened(Box box, double margin) {
 
 class Placement {
   public:
-    // Node boxes come out widened by `margin`; boxes of primitives do not.
-    explicit Placement(const Posed& body, double margin = 0.0) : body_(body) {
+    explicit Placement(const Posed& body) : body_(body) {
         for (int pose = 0; pose < poses(); ++pose) {
             const Mat34& q = pose == 0 ? body.q0 : body.q1;
             Frame& frame = frames_[pose];
@@ -35,8 +34,8 @@ class Placement {
             frame.origin = transform(q, body.surface->tree().origin());
             const Box3& box = body.surface->box();
             const Vec3 reach = frame.absolute * box.lo.cwiseAbs().cwiseMax(box.hi.cwiseAbs());
-            // More than what rounding can do to a vertex or to a comparison with the margin.
-            frame.slack = margin + 1e-14 * (reach.maxCoeff() + q.col(3).cwiseAbs().maxCoeff() + margin);
+            // More than what rounding can do to a vertex.
+            frame.slack = 1e-14 * (reach.maxCoeff() + q.col(3).cwiseAbs().maxCoeff());
         }
     }
 
