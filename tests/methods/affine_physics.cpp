@@ -206,6 +206,22 @@ TEST(AffinePhysics, SameBitsForAnyNumberOfThreadsAndAfterResuming) {
     }
 }
 
+TEST(AffinePhysics, SameBitsWhereThreadsShareTheSearchOfOnePair) {
+    std::vector<Mat34> q[2];
+    for (const int threads : {1, 2}) {
+        set_threads(threads);
+        Simulation simulation(builtin("screw", {{"preset", std::string("paper")}}));
+        double candidates = 0.0;
+        for (int k = 0; k < 8; ++k)
+            for (const auto& [name, value] : simulation.step().figures)
+                if (name == "candidates") candidates = value;
+        EXPECT_GT(candidates, 5000.0);
+        q[threads - 1] = simulation.world().bodies.q;
+    }
+    set_threads(0);
+    EXPECT_EQ(q[0], q[1]);
+}
+
 TEST(AffinePhysics, SmallStepsShareCandidatesAlsoAfterResuming) {
     const WallRun whole = run_wall(1, -1, 5e-4);
     EXPECT_GT(whole.kept, 15);
