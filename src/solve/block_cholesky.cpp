@@ -20,6 +20,7 @@ namespace {
 constexpr int kTileSize = kTile * kTile;
 constexpr int kColumnGroup = 4;         // tiles factored together before the rest of the front is updated
 constexpr double kParallelFlops = 2e6;  // fronts above this share their work between threads
+constexpr double kWorthKeeping = 1.3;   // more work than this times that of the last order asks for a new one
 constexpr double kShareFlops = 2e5;     // matrices below this are not worth waking another thread for
 
 // Buffers for update matrices, kept between factorisations so that no memory is asked for again.
@@ -143,12 +144,16 @@ struct BlockCholesky::Impl {
     std::vector<int> entry_start, entries;  // pattern entries by supernode
     std::vector<std::vector<int>> children;
     std::vector<int> subtree_roots, top;       // independent subtrees, and what remains above them
+    std::vector<int> level_start;              // of `top`: those of a level need only what is below it
     std::vector<int> subtree_first;            // first supernode of the subtree below each root
     std::vector<std::vector<double>> updates;  // one per supernode while its parent has not taken it
     BufferPool pool;
     CholeskyStats stats;
     int failed = -1;
+    bool keeps_order = false, own_order = true;  // the order was found for this very pattern
+    double found_flops = 0.0;                    // with the last order that was searched for
 
+    void analyse_with(const BlockSymbolic& new_symbolic);
     std::size_t place(const Front& front, int row, int column) const;
     void lay_out();
     void split_tree();
@@ -246,6 +251,14 @@ void BlockCholesky::Impl::split_tree() {
         if (!below[s]) top.push_back(s);
     }
     std::reverse(top.begin(), top.end());
+    std::vector<int> level(count, 0);
+    for (const int s : top)
+        for (const int child : children[s])
+            level[s] = std::max(level[s], below[child] ? 0 : level[child] + 1);
+    std::stable_sort(top.begin(), top.end(), [&](int a, int b) { return level[a] < level[b]; });
+    level_start = {0};
+    for (std::size_t i = 1; i <= top.size(); ++i)
+        if (i == top.size() || level[top[i]] != level[top[i - 1]]) level_start.push_back(static_cast<int>(i));
     std::sort(subtree_roots.begin(), subtree_roots.end(),
               [&](int a, int b) { return work[a] > work[b] || (work[a] == work[b] && a < b); });
     for (int root : subtree_roots) subtree_first.push_back(first[root]);
@@ -344,18 +357,33 @@ const CholeskyStats& BlockCholesky::stats() const {
     return impl_->stats;
 }
 
+void BlockCholesky::Impl::analyse_with(const BlockSymbolic& new_symbolic) {
+    symbolic = new_symbolic;
+    pool.clear();
+    lay_out();
+    split_tree();
+}
+
 void BlockCholesky::analyse(const BlockPattern& pattern, int dof, bool in_order) {
     if (dof < 1 || kTile % dof != 0) throw std::invalid_argument("the block size must divide 12");
     Impl& m = *impl_;
-    if (m.dof == dof && m.pattern == pattern) return;
+    if (m.dof == dof && m.pattern == pattern && (m.keeps_order || m.own_order)) return;
     const auto start = StageTimer::Clock::now();
+    const bool kept = m.keeps_order && !in_order && m.dof == dof && m.pattern.nodes == pattern.nodes;
     m.dof = dof;
     m.pattern = pattern;
-    m.symbolic = analyse_pattern(pattern, dof, in_order);
-    m.pool.clear();
-    m.lay_out();
-    m.split_tree();
+    m.own_order = !kept;
+    if (kept) m.analyse_with(analyse_pattern(pattern, dof, m.symbolic.order));
+    if (kept && m.stats.factor_flops > kWorthKeeping * m.found_flops) m.own_order = true;
+    if (m.own_order) {
+        m.analyse_with(analyse_pattern(pattern, dof, in_order));
+        m.found_flops = m.stats.factor_flops;
+    }
     m.stats.analyse_ms = StageTimer::elapsed_ms(start);
+}
+
+void BlockCholesky::keep_order(bool keep) {
+    impl_->keeps_order = keep;
 }
 
 bool BlockCholesky::factor(const BlockMatrix& matrix) {
@@ -368,7 +396,7 @@ bool BlockCholesky::factor(const BlockMatrix& matrix) {
         update = {};
     }
     std::vector<char> done(m.subtree_roots.size(), 0);
-    const std::size_t grain = m.stats.factor_flops < kShareFlops ? m.subtree_roots.size() : 1;
+    const std::size_t grain = m.stats.factor_flops < kShareFlops ? ~std::size_t{0} : 1;
     parallel_for(m.subtree_roots.size(), grain, [&](std::size_t t) {
         bool good = true;
         for (int s = m.subtree_first[t]; good && s <= m.subtree_roots[t]; ++s)
@@ -376,7 +404,17 @@ bool BlockCholesky::factor(const BlockMatrix& matrix) {
         done[t] = good;
     });
     bool good = std::all_of(done.begin(), done.end(), [](char d) { return d; });
-    for (std::size_t i = 0; good && i < m.top.size(); ++i) good = m.eliminate(m.top[i], matrix, true);
+    for (std::size_t l = 0; good && l + 1 < m.level_start.size(); ++l) {
+        const std::size_t begin = m.level_start[l], count = m.level_start[l + 1] - begin;
+        if (count == 1) {  // a single front shares its own work
+            good = m.eliminate(m.top[begin], matrix, true);
+            continue;
+        }
+        done.assign(count, 0);
+        parallel_for(count, grain,
+                     [&](std::size_t i) { done[i] = m.eliminate(m.top[begin + i], matrix, false); });
+        good = std::all_of(done.begin(), done.end(), [](char d) { return d; });
+    }
     m.stats.factor_ms = StageTimer::elapsed_ms(start);
     return good;
 }
@@ -453,7 +491,7 @@ void BlockCholesky::solve(const double* right_hand_side, double* x) const {
         return m.symbolic.supernodes[m.subtree_roots[t]];
     };
     const std::size_t subtrees = m.subtree_roots.size();
-    const std::size_t grain = m.stats.factor_flops < kShareFlops ? subtrees : 1;
+    const std::size_t grain = m.stats.factor_flops < kShareFlops ? ~std::size_t{0} : 1;
     std::vector<std::vector<double>> above(subtrees);
     parallel_for(subtrees, grain, [&](std::size_t t) {
         const Supernode& root = root_of(t);
@@ -466,7 +504,7 @@ void BlockCholesky::solve(const double* right_hand_side, double* x) const {
         for (std::size_t r = 0; r < root_of(t).rows.size(); ++r)
             for (int i = 0; i < dof; ++i) y[root_of(t).rows[r] * dof + i] += above[t][r * dof + i];
     const int nodes = m.pattern.nodes;
-    for (const int s : m.top) m.solve_lower(s, y.data(), nodes, {}, nullptr, local);
+    for (const int s : m.top) m.solve_lower(s, y.data(), nodes, {}, nullptr, local);  // children come first
     for (std::size_t i = m.top.size(); i-- > 0;) m.solve_upper(m.top[i], y.data(), local);
     parallel_for(subtrees, grain, [&](std::size_t t) {
         std::vector<double> scratch;

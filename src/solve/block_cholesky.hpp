@@ -30,6 +30,10 @@ class BlockCholesky {
     // `in_order`: the nodes are numbered in a good elimination order, which saves the search for one.
     void analyse(const BlockPattern& pattern, int dof, bool in_order = false);
 
+    // From now on a new pattern of as many nodes may take the order of the last one, as long as it is still good. What
+    // an order is then depends on the patterns before; `false` ends that, also for the present pattern.
+    void keep_order(bool keep);
+
     // The elimination order that was found: nodes, first to last.
     const std::vector<int>& order() const;
 

@@ -198,14 +198,15 @@ std::vector<int> dissection_order(const BlockPattern& pattern) {
 }
 
 BlockSymbolic analyse_pattern(const BlockPattern& pattern, int dof, bool in_order) {
+    std::vector<int> order(pattern.nodes);
+    std::iota(order.begin(), order.end(), 0);
+    return analyse_pattern(pattern, dof, in_order ? order : dissection_order(pattern));
+}
+
+BlockSymbolic analyse_pattern(const BlockPattern& pattern, int dof, const std::vector<int>& first_order) {
     Graph graph = full_graph(pattern);
     BlockSymbolic symbolic;
-    if (in_order) {
-        symbolic.order.resize(pattern.nodes);
-        std::iota(symbolic.order.begin(), symbolic.order.end(), 0);
-    } else {
-        symbolic.order = fill_reducing_order(pattern, graph);
-    }
+    symbolic.order = first_order;
     symbolic.position = inverse_of(symbolic.order);
 
     // renumber so that children come right before their parents

@@ -26,6 +26,9 @@ struct BlockSymbolic {
 // a good elimination order already (the rest of a larger system that was ordered once): then `in_order`.
 BlockSymbolic analyse_pattern(const BlockPattern& pattern, int dof, bool in_order = false);
 
+// With an elimination order that is known already: position to node.
+BlockSymbolic analyse_pattern(const BlockPattern& pattern, int dof, const std::vector<int>& first_order);
+
 // Nested dissection alone: elimination position to node.
 std::vector<int> dissection_order(const BlockPattern& pattern);
 

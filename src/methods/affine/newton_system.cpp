@@ -591,7 +591,9 @@ void NewtonSystem<Dof>::factor(const Island& island, solve::BlockCholesky& solve
     }
     fallback_.reset();
     if (island.in_order) solver.analyse(matrix_.pattern, Dof, true);
-    if (solver.factor(matrix_)) return;
+    const bool good = solver.factor(matrix_);
+    solver.keep_order(true);
+    if (good) return;
     // A pivot lost to round-off: L D L^T; with joints, whose solve needs the matrix itself, a little more inertia.
     if (island.rows.empty()) {
         fallback_ = std::make_unique<solve::BlockLdlt>();
