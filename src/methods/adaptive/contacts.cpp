@@ -18,6 +18,8 @@ namespace {
 
 constexpr double kSinking = 1e-3;        // of a body's least side, under its own weight
 constexpr double kClearlyNearer = 0.01;  // of a solid's mean edge
+constexpr double kTied = 1e-6;           // of a solid's mean edge, and of cosines: more than rounding
+constexpr double kOnFace = 1e-9;         // weights this far below zero count as zero
 constexpr int kSampledVertices = 64;     // bodies with few vertices are also looked for inside solids
 
 // Pair and feature in 64 bits: 20 + 20 for the pair, 24 for the feature.
@@ -359,13 +361,16 @@ void Contacts::solid_in_solid(const World& world, int inner, int outer, const st
     }
 }
 
+void Contacts::fill_around(const Solid& solid, SolidShape& shape) {
+    if (!shape.around.empty()) return;
+    shape.around.resize(solid.rest.size());
+    for (std::size_t t = 0; t < solid.surface.size(); ++t)
+        for (int v : solid.surface[t]) shape.around[v].push_back(static_cast<int>(t));
+}
+
 Vec3 Contacts::vertex_normal(const Solid& solid, const SolidState& state, SolidShape& shape,
                              int vertex) const {
-    if (shape.around.empty()) {
-        shape.around.resize(state.x.size());
-        for (std::size_t t = 0; t < solid.surface.size(); ++t)
-            for (int v : solid.surface[t]) shape.around[v].push_back(static_cast<int>(t));
-    }
+    fill_around(solid, shape);
     Vec3 sum = Vec3::Zero();
     for (int t : shape.around[vertex]) sum += normal_of(state.x, solid.surface[t]);
     return sum.normalized();
@@ -389,6 +394,32 @@ int Contacts::nearest_facing(const SolidShape& shape, const std::vector<Vec3>& x
     return best;
 }
 
+// Below a dent all triangles around its edge or corner are equally near, and rounding must not choose between them: the one
+// that faces most what touches it counts, and of equals the first.
+void Contacts::settle_ties(const Solid& solid, const SolidShape& shape, const std::vector<Vec3>& x,
+                           const Vec3& at_rest, const Vec3& facing, int& triangle, Vec3& nearest) const {
+    const std::vector<Vec3>& rest = shape.rest.vertices;
+    const Triangle found = shape.rest.triangles[triangle];
+    const auto closest = [&](const Triangle& f) {
+        return geometry::closest_point_triangle(at_rest, rest[f[0]], rest[f[1]], rest[f[2]]);
+    };
+    const geometry::Closest first = closest(found);
+    if (first.sub_case == geometry::SubCase::point_triangle) return;
+    const double least = std::sqrt(first.squared) + kTied * solid.mean_edge();
+    double most = 2;
+    for (int v : found)
+        for (int t : shape.around[v]) {
+            const Triangle& f = shape.rest.triangles[t];
+            const double turned = normal_of(x, f).dot(facing);
+            if (turned > most + kTied || (turned > most - kTied && t >= triangle)) continue;
+            const geometry::Closest other = closest(f);
+            if (std::sqrt(other.squared) > least) continue;
+            most = turned;
+            triangle = t;
+            nearest = at_rest - other.difference;
+        }
+}
+
 bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
                           const Vec3& point, int vertex, int of_solid, TouchPoint& touch) {
     const ElasticElements& e = solids[solid].elements;
@@ -409,6 +440,7 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
             shape.rest.vertices = solids[solid].rest;
             shape.rest.triangles = solids[solid].surface;
             shape.surface = geometry::SurfaceTree(shape.rest, shape.edges);
+            fill_around(solids[solid], shape);
             shape.built = true;
         }
         shape.current = true;
@@ -416,14 +448,14 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
     int inside = -1;
     Vec3 weights;  // of corners 1 to 3
     shape.tree.visit_overlaps({asked, asked}, [&](int i) {
-        if (inside >= 0) return;
+        if (inside >= 0 && i > inside) return;  // folded elements overlap: always the same one
         const Tet& t = e.tets[i];
         Mat3 edges;
         const Vec3& corner = in_frame[t[0]];
         edges << in_frame[t[1]] - corner, in_frame[t[2]] - corner, in_frame[t[3]] - corner;
         if (edges.determinant() == 0) return;
         const Vec3 w = edges.inverse() * (asked - corner);
-        if (w.minCoeff() >= 0 && w.sum() <= 1) {
+        if (w.minCoeff() >= -kOnFace && w.sum() <= 1 + kOnFace) {
             inside = i;
             weights = w;
         }
@@ -433,16 +465,20 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
     const std::vector<Vec3>& rest = shape.rest.vertices;
     Vec3 at_rest = (1 - weights.sum()) * rest[t[0]];
     for (int k = 0; k < 3; ++k) at_rest += weights[k] * rest[t[k + 1]];
+    // Lattices are symmetric, and what falls straight is as near to one triangle as to its mirror image.
+    at_rest += kTied * solids[solid].mean_edge() * Vec3(1, 0.6, 0.3);
     const geometry::SurfacePoint found = geometry::closest_point(shape.surface, at_rest);
     if (found.triangle < 0) return false;
     Vec3 nearest = found.point;
     int triangle = found.triangle;
+    Vec3 facing = Vec3::Zero();
     if (of_solid >= 0) {
-        const Vec3 facing = vertex_normal(solids[of_solid], states[of_solid], shapes_[of_solid], vertex);
+        facing = vertex_normal(solids[of_solid], states[of_solid], shapes_[of_solid], vertex);
         if (!faces(x, shape.rest.triangles[triangle], facing))
             triangle = nearest_facing(shape, x, at_rest, facing, nearest);
     }
     if (triangle < 0) return false;
+    settle_ties(solids[solid], shape, x, at_rest, facing, triangle, nearest);
     const Memory* known = recall(touch.key);
     if (known && known->triangle >= 0 && known->triangle != triangle) {
         const Triangle& last = shape.rest.triangles[known->triangle];

@@ -110,6 +110,9 @@ class Contacts {
                     const Vec3& point, int vertex, int of_solid, TouchPoint& touch);
     int nearest_facing(const SolidShape& shape, const std::vector<Vec3>& x, const Vec3& at_rest,
                        const Vec3& facing, Vec3& nearest) const;
+    void settle_ties(const Solid& solid, const SolidShape& shape, const std::vector<Vec3>& x,
+                     const Vec3& at_rest, const Vec3& facing, int& triangle, Vec3& nearest) const;
+    static void fill_around(const Solid& solid, SolidShape& shape);
     Vec3 vertex_normal(const Solid& solid, const SolidState& state, SolidShape& shape, int vertex) const;
     void add(TouchPoint point);
 
