@@ -32,12 +32,13 @@ Outcome run_to_end(AdaptiveRun& run) {
     return {center_of_all(run.simulation.world()), run.energy.back(), highest_point(run.simulation.world())};
 }
 
-void twin(const Options& options, const std::string& scene, double apart, const Given& given = {}) {
+void twin(const Options& options, const std::string& scene, double apart, const Given& given = {},
+          const std::string& ending = "-twin") {
     AdaptiveRun one(adaptive_scene_of(scene, given, false)), other(adaptive_scene_of(scene, given, false));
     move_solids(other.simulation.world(), apart, 1);
     const PairResult r = run_pair(one, other, options.quick ? 0.1 : 1.0);
     const World &a = one.simulation.world(), &b = other.simulation.world();
-    Row row = adaptive_row(scene + "-twin", "plain", a);
+    Row row = adaptive_row(scene + ending, "plain", a);
     row.set("steps", one.steps()).set("moved_m", apart).set("error", r.error.vertex);
     row.set("center_of_all", (center_of_all(a) - center_of_all(b)).norm() / a.bounds().diagonal());
     row.set("energy_difference", std::abs(one.energy.back() - other.energy.back()) / energy_scale(one));
@@ -45,14 +46,16 @@ void twin(const Options& options, const std::string& scene, double apart, const 
     options.print(row);
 }
 
-// Means over all starts, their differences, and the standard error of the difference that chance alone would leave.
-void starts(const Options& options, const std::string& scene) {
-    const int count = options.quick ? 2 : 32;
+// Means over all starts, their differences, the standard error of the difference that chance alone would leave, and how far
+// single runs differ (root of the mean square).
+void starts(const Options& options, const std::string& scene, const std::string& name, const Given& given,
+            int count) {
     std::vector<Outcome> differences;
     double size = 0, energy = 0, height = 0;
     Row row;
     for (int k = 0; k < count; ++k) {
-        AdaptiveRun plain(adaptive_scene_of(scene, {}, false)), adaptive(adaptive_scene_of(scene, {}, true));
+        AdaptiveRun plain(adaptive_scene_of(scene, given, false)),
+            adaptive(adaptive_scene_of(scene, given, true));
         for (AdaptiveRun* run : {&plain, &adaptive})
             move_solids(run->simulation.world(), kStarts, static_cast<unsigned>(k + 1));
         const Outcome p = run_to_end(plain), a = run_to_end(adaptive);
@@ -60,10 +63,13 @@ void starts(const Options& options, const std::string& scene) {
         size += plain.simulation.world().bounds().diagonal() / count;
         energy += energy_scale(plain) / count;
         height += height_of_all(plain.simulation.world()) / count;
-        if (k == 0) row = adaptive_row(scene + "-starts", "adaptive", plain.simulation.world());
+        if (k == 0) row = adaptive_row(name, "adaptive", plain.simulation.world());
     }
-    Outcome mean, spread;
+    Outcome mean, spread, square;
     for (const Outcome& d : differences) {
+        square.center += d.center.cwiseAbs2() / count;
+        square.energy += d.energy * d.energy / count;
+        square.top += d.top * d.top / count;
         mean.center += d.center / count;
         mean.energy += d.energy / count;
         mean.top += d.top / count;
@@ -81,6 +87,9 @@ void starts(const Options& options, const std::string& scene) {
         .set("energy_standard_error", std::sqrt(spread.energy / of) / energy);
     row.set("height_difference", std::abs(mean.top) / height)
         .set("height_standard_error", std::sqrt(spread.top / of) / height);
+    row.set("center_single", std::sqrt(square.center.sum()) / size)
+        .set("energy_single", std::sqrt(square.energy) / energy)
+        .set("height_single", std::sqrt(square.top) / height);
     options.print(row);
 }
 
@@ -93,12 +102,18 @@ void adaptive_chaos(const Options& options) {
                (options.only.empty() || options.only.find(ending) != std::string::npos);
     };
     for (const char* scene : {"pachinko", "forest", "blob"})
-        if (asked(scene, "-twin") && options.only.find("-paper-twin") == std::string::npos)
+        if (asked(scene, "-twin"))
             for (double apart : {1e-9, 1e-6, 1e-4}) twin(options, scene, apart);
-    // Two plain runs at the paper's size take ten minutes: by name only.
-    if (!options.only.empty() && asked("pachinko", "-paper-twin"))
-        twin(options, "pachinko", 1e-6, {{"preset", std::string("paper")}});
-    if (asked("pachinko", "-starts")) starts(options, "pachinko");
+    if (asked("pachinko", "-starts"))
+        starts(options, "pachinko", "pachinko-starts", {}, options.quick ? 2 : 32);
+    // Minutes, so by name only: all pills and pegs of the paper's scene in a coarse mesh, until they rest; and the paper's mesh.
+    if (options.only.empty()) return;
+    const Given coarse{{"pills", 90.0}, {"columns", 10.0}, {"rows", 10.0}, {"seconds", 9.0}};
+    if (asked("pachinko", "-coarse-twin")) twin(options, "pachinko", 1e-9, coarse, "-coarse-twin");
+    if (asked("pachinko", "-coarse-starts"))
+        starts(options, "pachinko", "pachinko-coarse-starts", coarse, options.quick ? 2 : 8);
+    if (asked("pachinko", "-paper-twin"))
+        twin(options, "pachinko", 1e-6, {{"preset", std::string("paper")}}, "-paper-twin");
 }
 
 }  // namespace tenon::bench

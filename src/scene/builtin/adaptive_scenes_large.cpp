@@ -136,7 +136,8 @@ std::vector<BuiltinScene> adaptive_large_scenes() {
              adaptive_parameters({{"pills", 8.0, "number of pills", 1, 1e5},
                                   {"columns", 4.0, "pegs in a row", 2, 1000},
                                   {"rows", 4.0, "rows of pegs", 1, 1000}},
-                                 0.1, 0.01, 3.0, 7e-3, 7e-2),
+                                 // Table 1 has 7e-3 and 7e-2: faster, but pills then end elsewhere
+                                 0.1, 0.01, 3.0, 1e-6, 1e-5),
              {{"pills", 90.0}, {"columns", 10.0}, {"rows", 10.0}, {"cell", 0.06}, {"seconds", 20.0}},
              make_pachinko}};
 }
