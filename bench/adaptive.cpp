@@ -33,7 +33,9 @@ void table_row(const Options& options, const Case& which, bool small, Given give
     const int steps = adaptive.steps();
     const World &a = adaptive.simulation.world(), &p = plain.simulation.world();
     Row row = adaptive_row(which.scene + (small ? "-small" : ""), "adaptive", a);
+    row.set("tau_R", std::get<double>(adaptive.simulation.scene().method_params.at("tau_R")));
     row.set("ms_per_step", r.adaptive_ms).set("plain_ms_per_step", r.plain_ms).set("steps", steps);
+    row.set("cpu_ms_per_step", adaptive.cpu_ms / steps).set("plain_cpu_ms_per_step", plain.cpu_ms / steps);
     row.set("adaptive_s", 1e-3 * adaptive.total()).set("plain_s", 1e-3 * plain.total());
     row.set("total_speedup", r.total).set("mean_speedup", r.mean);
     row.set("nc_total_speedup", r.nc_total).set("nc_mean_speedup", r.nc_mean).set("cpu_speedup", r.cpu_total);
@@ -124,6 +126,10 @@ void table(const Options& options) {
     for (const Case& c : cases)
         if (table1 && c.scene == "pachinko")
             table_row(options, c, false, {{"tau_R", 7e-3}, {"tau_E", 7e-2}});
+        else if (options.only.find("-thresholds") != std::string::npos &&
+                 options.wants(c.scene + "-thresholds"))
+            for (double tau : {7e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7})
+                table_row(options, c, true, {{"tau_R", tau}, {"tau_E", 10 * tau}});
         else if (sampled && options.wants(c.scene + "-sampled"))
             sampled_row(options, c);
         else if (!sampled && options.wants(c.scene + (small ? "-small" : "")))
