@@ -114,6 +114,34 @@ TEST(BlockCholesky, KeepsTheSymbolicPartAndFactorsAgain) {
     EXPECT_LT(relative_error(matrix, cholesky, 4), 1e-12);
 }
 
+TEST(BlockCholesky, KeepsAnOrderWhileItIsGoodAndFindsItsOwnWhenAsked) {
+    const BlockMatrix first = random_matrix(300, 6, 1.2, 3);
+    BlockMatrix changed = random_matrix(300, 6, 1.2, 3), other = random_matrix(300, 6, 2.5, 4);
+    std::vector<std::pair<int, int>> pairs{{7, 3}, {250, 11}};
+    for (int i = 0; i < 300; ++i)
+        for (int e = first.pattern.start[i]; e < first.pattern.start[i + 1]; ++e)
+            pairs.emplace_back(i, first.pattern.columns[e]);
+    changed.resize(make_pattern(300, pairs), 6);
+    for (std::size_t k = 0; k < changed.lower.size(); ++k) changed.lower[k] = 0.1 * std::sin(k);
+    changed.diagonal = first.diagonal;
+    BlockCholesky kept, fresh;
+    ASSERT_TRUE(kept.factor(first));
+    kept.keep_order(true);
+    ASSERT_TRUE(kept.factor(changed));
+    ASSERT_TRUE(fresh.factor(changed));
+    EXPECT_NE(kept.order(), fresh.order());
+    EXPECT_LT(kept.stats().factor_flops, 2.0 * fresh.stats().factor_flops);
+    EXPECT_LT(relative_error(changed, kept, 4), 1e-12);
+    kept.keep_order(false);
+    ASSERT_TRUE(kept.factor(changed));
+    EXPECT_EQ(kept.order(), fresh.order());
+    kept.keep_order(true);  // a pattern for which the old order is bad
+    ASSERT_TRUE(kept.factor(other));
+    ASSERT_TRUE(fresh.factor(other));
+    EXPECT_EQ(kept.order(), fresh.order());
+    EXPECT_LT(relative_error(other, kept, 4), 1e-12);
+}
+
 TEST(BlockCholesky, NamesTheNodeThatIsNotPositive) {
     BlockMatrix matrix = random_matrix(60, 3, 1.0, 8);
     BlockCholesky cholesky;
