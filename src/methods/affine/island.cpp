@@ -165,14 +165,8 @@ class IslandNewton {
             context_.node[island_.bodies[n]] = static_cast<int>(n);
         IslandResult later;
         later.converged = true;
-        std::vector<Mat34> now = poses_;
-        for (std::size_t k = 0; k < parts.size(); ++k) {
-            IslandResult& result = results[k];
-            for (auto& piece : result.path) {
-                for (std::size_t m = 0; m < piece.size(); ++m)
-                    now[context_.node[parts[k].bodies[m]]] = piece[m];
-                piece = now;
-            }
+        later.path = path_of(parts, results);
+        for (IslandResult& result : results) {
             if (!result.converged && !result.out_of_slack)
                 result.iterations = static_cast<int>(result.log.size());
             later.go_beside(std::move(result));
@@ -233,6 +227,23 @@ class IslandNewton {
         }
         for (const int body : island_.bodies) context_.node[body] = -1;
         return parts;
+    }
+
+    // Parts do not meet: their pieces can be told together, as those of islands are.
+    std::vector<std::vector<Mat34>> path_of(const std::vector<Island>& parts,
+                                            std::vector<IslandResult>& results) const {
+        std::size_t longest = 0;
+        for (const IslandResult& result : results) longest = std::max(longest, result.path.size());
+        std::vector<std::vector<Mat34>> path(longest, poses_);
+        for (std::size_t k = 0; k < parts.size(); ++k) {
+            for (std::size_t piece = 0; piece < longest && !results[k].path.empty(); ++piece) {
+                const auto& poses = results[k].path[std::min(piece, results[k].path.size() - 1)];
+                for (std::size_t m = 0; m < poses.size(); ++m)
+                    path[piece][context_.node[parts[k].bodies[m]]] = poses[m];
+            }
+            results[k].path.clear();
+        }
+        return path;
     }
 
     // Some part left its slack: all bodies but that part's are to stay near where they are.
