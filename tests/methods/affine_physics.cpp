@@ -94,13 +94,19 @@ TEST(AffinePhysics, IsolatedCloudKeepsItsMomentumUpToWhatTheIntegratorLoses) {
     EXPECT_LT((linear_momentum(simulation.world()) - before).norm(), 1e-5 * size);
 }
 
-TEST(AffinePhysics, NothingTunnelsHoweverFast) {
+// Nothing but a wall at x = 5, and no gravity.
+Scene wall_ahead(double thickness) {
     Scene scene;
     scene.gravity = Vec3::Zero();
     scene.dt = 0.01;
-    BodySpec wall = body_spec(scene, "wall", box_spec({0.01, 4, 4}), Vec3(5, 0, 0));
+    BodySpec wall = body_spec(scene, "wall", box_spec({thickness, 4, 4}), Vec3(5, 0, 0));
     wall.type = BodyType::static_body;
     scene.add_body(wall);
+    return scene;
+}
+
+TEST(AffinePhysics, NothingTunnelsHoweverFast) {
+    Scene scene = wall_ahead(0.01);
     BodySpec bullet =
         body_spec(scene, "bullet", box_spec({0.1, 0.1, 0.1}), Vec3::Zero(), turn(30, Vec3(1, 1, 0)));
     bullet.linear_velocity = Vec3(5000, 0, 0);  // 50 m in one step
@@ -111,12 +117,7 @@ TEST(AffinePhysics, NothingTunnelsHoweverFast) {
 }
 
 TEST(AffinePhysics, BodiesThatFlyTogetherHitEachOtherWhereTheFirstStops) {
-    Scene scene;
-    scene.gravity = Vec3::Zero();
-    scene.dt = 0.01;
-    BodySpec wall = body_spec(scene, "wall", box_spec({0.1, 4, 4}), Vec3(5, 0, 0));
-    wall.type = BodyType::static_body;
-    scene.add_body(wall);
+    Scene scene = wall_ahead(0.1);
     for (int k = 0; k < 4; ++k) {
         BodySpec box = body_spec(scene, "box" + std::to_string(k), box_spec({0.2, 0.2, 0.2}), Vec3(-k, 0, 0));
         box.linear_velocity = Vec3(1000, 0, 0);  // ten metres in a step

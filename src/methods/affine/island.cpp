@@ -166,12 +166,12 @@ class IslandNewton {
         IslandResult later;
         later.converged = true;
         later.path = path_of(parts, results);
+        stay_where_converged(parts, results);
         for (IslandResult& result : results) {
             if (!result.converged && !result.out_of_slack)
                 result.iterations = static_cast<int>(result.log.size());
             later.go_beside(std::move(result));
         }
-        if (later.out_of_slack) stay_where_converged(parts, results);
         may_split_ = later.converged;
         result_.go_on(std::move(later));
         double moved = 0.0;
@@ -246,8 +246,11 @@ class IslandNewton {
         return path;
     }
 
-    // Some part left its slack: all bodies but that part's are to stay near where they are.
+    // When some part left its slack, all bodies but that part's are to stay near where they are.
     void stay_where_converged(const std::vector<Island>& parts, const std::vector<IslandResult>& results) {
+        if (std::none_of(results.begin(), results.end(),
+                         [](const IslandResult& r) { return r.out_of_slack; }))
+            return;
         std::vector<char> heading(poses_.size(), 0);
         for (std::size_t k = 0; k < parts.size(); ++k)
             if (results[k].out_of_slack)
