@@ -108,7 +108,8 @@ double advance(const std::array<Vec3, Count>& start, const std::array<Vec3, Coun
     const double gap = d - options.min_separation - motion.rounding;
     // Written so that NaN counts as not clear.
     if (!(gap > 0.0) || !motion.finite) return 0.0;
-    const double target = options.min_separation + motion.rounding + options.keep * gap;
+    const double kept = std::min(options.keep * gap, options.keep_at_most);
+    const double target = options.min_separation + motion.rounding + kept;
 
     double t = 0.0, trust = 8.0;  // how many safe steps to try at once
     for (int iteration = 0; iteration < options.max_iterations; ++iteration) {
@@ -116,7 +117,7 @@ double advance(const std::array<Vec3, Count>& start, const std::array<Vec3, Coun
         const Vec3 n = closest.difference / d;
         const double support = motion.support_step(x, n, target);
         // Close enough, unless the rest of the way is known to be free.
-        if (slack <= (stop_ratio - 1.0) * options.keep * gap && iteration > 0)
+        if (slack <= (stop_ratio - 1.0) * kept && iteration > 0)
             return support >= rest ? options.t_max : t;
         if (slack >= rest * motion.speed) return options.t_max;
         double step = std::max(slack / motion.speed, support);

@@ -4,57 +4,19 @@
 #include <cstring>
 
 #include "geometry/closest_four.hpp"
-
-// Vectors are passed between functions of this file only.
-#pragma GCC diagnostic ignored "-Wpsabi"
+#include "geometry/four_lanes.hpp"
 
 namespace tenon::geometry {
 namespace {
 
-typedef double Four __attribute__((vector_size(32)));
-typedef double AnyFour __attribute__((vector_size(32), aligned(8), may_alias));  // anywhere in memory
-typedef std::int64_t Mask __attribute__((vector_size(32)));
-
 constexpr double parallel_sine_squared = 1e-30;  // as in distance.cpp
 
-struct Four3 {
-    Four x, y, z;
-};
-
-inline Four all(double value) {
-    return Four{value, value, value, value};
-}
-inline Four3 operator-(const Four3& a, const Four3& b) {
-    return {a.x - b.x, a.y - b.y, a.z - b.z};
-}
-inline Four3 operator+(const Four3& a, const Four3& b) {
-    return {a.x + b.x, a.y + b.y, a.z + b.z};
-}
-inline Four3 operator*(const Four& s, const Four3& a) {
-    return {s * a.x, s * a.y, s * a.z};
-}
-inline Four dot(const Four3& a, const Four3& b) {
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-inline Four3 cross(const Four3& a, const Four3& b) {
-    return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-inline Four3 choose(const Mask& mask, const Four3& a, const Four3& b) {
-    return {mask ? a.x : b.x, mask ? a.y : b.y, mask ? a.z : b.z};
-}
 inline Mask bit_where(const Mask& mask, int bit) {
     return mask & (std::int64_t{1} << bit);
 }
 
 inline Four3 load(const PairCorners* from, int corner) {
-    const auto lane = [&](int k) -> Four { return *reinterpret_cast<const AnyFour*>(from[k][corner]); };
-    const Four r0 = lane(0), r1 = lane(1), r2 = lane(2), r3 = lane(3);
-    const Four xz01 = __builtin_shuffle(r0, r1, Mask{0, 4, 2, 6}),
-               xz23 = __builtin_shuffle(r2, r3, Mask{0, 4, 2, 6}),
-               y01 = __builtin_shuffle(r0, r1, Mask{1, 5, 3, 7}),
-               y23 = __builtin_shuffle(r2, r3, Mask{1, 5, 3, 7});
-    return {__builtin_shuffle(xz01, xz23, Mask{0, 1, 4, 5}), __builtin_shuffle(y01, y23, Mask{0, 1, 4, 5}),
-            __builtin_shuffle(xz01, xz23, Mask{2, 3, 6, 7})};
+    return load(from[0][corner], from[1][corner], from[2][corner], from[3][corner]);
 }
 
 // The nearest point on an edge, where it is nearer than what was found before.

@@ -157,6 +157,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
                            const std::vector<double>& contact_mass) {
     builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
     clear_.assign(set_.candidates.size(), 0.0);
+    toward_.assign(set_.candidates.size(), {});
     corners_.resize(set_.candidates.size());
     for (BodyPoints& points : points_) points.odometer = 0.0;
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
@@ -237,7 +238,7 @@ void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
     const Mat34 D = q_to - q_from;
     points.step_bound = displacement_bound(D, points.shape->shape->box);
     const auto& rest = points.shape->shape->mesh.vertices;
-    points.step.resize(rest.size());
+    points.step.resize(rest.size() + 1, Vec3::Zero());
     points.for_used([&](std::size_t i) { points.step[i] = transform(D, rest[i]); });
 }
 
@@ -318,6 +319,9 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
         for (int n = 0; n < batch->count; ++n) {
             const geometry::ClosestFour& found = batch->found[n / geometry::four];
             const int lane = n % geometry::four;
+            toward_[batch->candidate[n]] = {static_cast<float>(found.difference[0][lane]),
+                                            static_cast<float>(found.difference[1][lane]),
+                                            static_cast<float>(found.difference[2][lane])};
             note(batch->candidate[n], found.squared[lane], static_cast<int>(found.active[lane]), &found,
                  lane);
         }
@@ -411,22 +415,26 @@ double ContactField::safe_step(int k, double t_max, double keep) const {
     return *std::min_element(safe.begin(), safe.end());
 }
 
+// A step may close a gap down to a part of the contact range, and a gap in that range by a part of itself: bodies that
+// come closer than the barrier wants leave the following steps no room to turn.
 double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const {
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
     geometry::CcdOptions options;
     options.min_separation = contacts_[k].range.separation;
     options.t_max = t_max;
+    options.keep = keep;
+    options.keep_at_most = keep * contacts_[k].range.dhat;
     const double odometer = (pa.odometer + pb.odometer) * (1.0 + 1e-12);
     const double pair_motion = pa.step_bound + pb.step_bound, dhat = contacts_[k].range.dhat;
     const double kept = options.min_separation + keep * dhat;  // the most that any gap must keep
     if (pair_motion == 0.0) return t_max;
-    for (int i = bodies.begin; i < bodies.end && options.t_max > 0.0; ++i) {
-        // A step may close a gap down to a part of the contact range, and a gap in that range by a part of itself: bodies
-        // that come closer than the barrier wants leave the following steps no room to turn.
+    thread_local std::vector<int> near;
+    find_near(bodies, contacts_[k].range, t_max, keep, near);
+    for (const int i : near) {
+        if (!(options.t_max > 0.0)) break;
         const double gap = clear_[i] - odometer - options.min_separation;
         const double room = gap > dhat ? gap - keep * dhat : (1.0 - keep) * gap;
         if (room > pair_motion * options.t_max) continue;
-        options.keep = gap > dhat ? keep * dhat / gap : keep;
         const Candidate& candidate = set_.candidates[i];
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
         std::array<Vec3, 4> start, step;
@@ -446,6 +454,51 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
         options.t_max = std::min(options.t_max, ccd_of(candidate, start, step, options));
     }
     return options.t_max;
+}
+
+// The candidates whose gap the trial step might close too far, as far as bounds on the bodies' ways and the directions that
+// candidates had when last looked at can tell.
+void ContactField::find_near(const CandidatePair& bodies, const ContactRange& range, double t_max,
+                             double keep, std::vector<int>& near) const {
+    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
+    // Room grows with the gap, so one limit serves all.
+    const double motion = (pa.step_bound + pb.step_bound) * t_max, most_kept = keep * range.dhat;
+    const double gap = motion > range.dhat - most_kept ? motion + most_kept : motion / (1.0 - keep);
+    const double limit = (gap + range.separation + pa.odometer + pb.odometer) * (1.0 + 1e-12);
+    near.resize(bodies.end - bodies.begin);
+    int count = 0;
+    for (int i = bodies.begin; i < bodies.end; ++i) {
+        near[count] = i;
+        count += !(clear_[i] > limit);
+    }
+    const double reach = std::max(displacement_bound(pa.q, pa.shape->shape->box) + pa.step_bound,
+                                  displacement_bound(pb.q, pb.shape->shape->box) + pb.step_bound);
+    const auto sides = [&](const BodyPoints& one, const BodyPoints& other) {
+        return geometry::MovingSides{
+            {one.x[0].data(), other.x[0].data()}, {one.step[0].data(), other.step[0].data()}, reach};
+    };
+    // More than CCD looks at before it stops, which then would let all of these pass: the answer does not depend on
+    // which direction a candidate had.
+    const double sure = range.separation + 1.06 * most_kept;
+    int left = 0;
+    for (int first = 0, last; first < count; first = last) {
+        const PairKind kind = set_.candidates[near[first]].kind;
+        for (last = first + 1; last < count && set_.candidates[near[last]].kind == kind;) ++last;
+        int* run = near.data() + first;
+        int kept = last - first;
+        const auto take_out = [&](geometry::ApartKernels::Kernel kernel, const geometry::MovingSides& of) {
+            kept = kernel(of, corners_.data(), toward_.data(), t_max, sure, run, kept);
+        };
+        if (kind == PairKind::vertex_triangle)
+            take_out(geometry::apart_four().point_triangle, sides(pa, pb));
+        else if (kind == PairKind::triangle_vertex)
+            take_out(geometry::apart_four().point_triangle, sides(pb, pa));
+        else if (kind == PairKind::edge_edge)
+            take_out(geometry::apart_four().edge_edge, sides(pa, pb));
+        std::copy(run, run + kept, near.begin() + left);
+        left += kept;
+    }
+    near.resize(left);
 }
 
 }  // namespace tenon::affine

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "geometry/apart_four.hpp"
 #include "methods/affine/barrier.hpp"
 #include "methods/affine/candidates.hpp"
 #include "tenon/world.hpp"
@@ -63,7 +64,7 @@ struct BodyPoints {
     std::vector<int> used;  // vertices that candidates have; the others' places are unknown
     bool uses_all = true;
     std::vector<Vec3> x;               // and one more, for kernels that read four numbers at once
-    std::vector<Vec3> step;            // displacement of a trial step
+    std::vector<Vec3> step;            // displacement of a trial step, and one more
     Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
     long version = 0;                  // counts changes of q
     double step_bound = 0.0;           // of any vertex's displacement in the trial step
@@ -116,6 +117,8 @@ class ContactField {
     void find_used_vertices();
     void collect(const CandidatePair& bodies, PairContacts& pair);
     double safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const;
+    void find_near(const CandidatePair& bodies, const ContactRange& range, double t_max, double keep,
+                   std::vector<int>& near) const;
 
     std::vector<std::unique_ptr<ContactShape>> shape_table_;  // per world shape
     std::vector<const ContactShape*> body_shapes_;
@@ -127,6 +130,8 @@ class ContactField {
     std::vector<PairContacts> contacts_;
     std::vector<double> clear_;  // per candidate: distance when last looked at, plus the
                                  // odometers of both bodies then
+    std::vector<geometry::LooseDirection>
+        toward_;  // per candidate: from its second side's closest point to the first's when last looked at
 };
 
 }  // namespace tenon::affine

@@ -1,0 +1,78 @@
+// Steps that a pair of detailed bodies may take, against CCD of all its candidates.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "geometry/ccd.hpp"
+#include "methods/affine/contact_corners.hpp"
+#include "methods/affine/contact_field.hpp"
+#include "tenon/builtin.hpp"
+
+namespace tenon::affine {
+namespace {
+
+Mat34 turned(const Mat34& q, double angle, const Vec3& shift) {
+    Mat34 out;
+    out.leftCols<3>() = Eigen::AngleAxisd(angle, Vec3::UnitY()).toRotationMatrix() * q.leftCols<3>();
+    out.col(3) = q.col(3) + shift;
+    return out;
+}
+
+// A bolt turns in its nut, in steps of all sizes. Distances and directions are from earlier poses, as they come.
+TEST(AffineCcd, SkipsNoCandidateThatLimitsTheStep) {
+    const World world = build_world(make_builtin(*find_builtin("screw"), {}));
+    const int nut = 0, bolt = 1;
+    const double pitch = 0.25, keep = 0.4;
+    ContactScale scale;
+    scale.dhat = 4e-3;
+    const Mat34 start = world.bodies.q[bolt];
+    const std::vector<Sweep> sweeps{{world.bodies.q[nut], world.bodies.q[nut], 0.0, false},
+                                    {start, turned(start, 0.08, Vec3::Zero()), 0.02, true}};
+    ContactField field(world);
+    field.rebuild(world, sweeps, scale, {1e300, 1.0});
+    ASSERT_EQ(field.pair_count(), 1);
+    field.set_trial(nut, world.bodies.q[nut], world.bodies.q[nut]);
+
+    std::mt19937 random(11);
+    std::uniform_real_distribution<double> any(-1.0, 1.0);
+    const CandidatePair& pair = field.pair(0);
+    Mat34 q = start;
+    int shortened = 0, whole = 0;
+    for (int k = 0; k < 90; ++k) {
+        const double angle = 0.04 * std::pow(10.0, -1.5 * (1.0 + any(random)));
+        const Vec3 shift = Vec3(0, -angle * pitch / (2.0 * EIGEN_PI), 0) +
+                           (k % 2 ? 0.3 : 0.005) * angle * Vec3(any(random), any(random), any(random));
+        const Mat34 to = turned(q, k % 3 ? angle : -angle, k % 3 ? shift : Vec3(-shift));
+        field.set_pose(bolt, q);
+        if (k % 4 != 3) field.evaluate(0);
+        field.set_trial(bolt, q, to);
+        const double t = field.safe_step(0, 1.0, keep);
+
+        geometry::CcdOptions options;
+        options.keep = keep;
+        options.keep_at_most = keep * scale.dhat;
+        for (int i = pair.begin; i < pair.end; ++i) {
+            const Candidate& candidate = field.candidates().candidates[i];
+            const Corners c = corners_of(candidate, *field.shapes()[pair.a], *field.shapes()[pair.b]);
+            std::array<Vec3, 4> x0, x1;
+            for (int n = 0; n < c.count; ++n) {
+                const int body = (n < c.split) == c.a_first ? pair.a : pair.b;
+                const Vec3& rest = field.shapes()[body]->shape->mesh.vertices[c.vertex[n]];
+                x0[n] = transform(body == bolt ? q : world.bodies.q[nut], rest);
+                x1[n] = body == bolt ? Vec3(x0[n] + transform(Mat34(to - q), rest)) : x0[n];
+            }
+            ASSERT_EQ(c.count, 4);
+            options.t_max = std::min(options.t_max, candidate.kind == PairKind::edge_edge
+                                                        ? geometry::ccd_edge_edge(x0, x1, options)
+                                                        : geometry::ccd_point_triangle(x0, x1, options));
+        }
+        ASSERT_DOUBLE_EQ(t, options.t_max) << k;
+        ++(t < 1.0 ? shortened : whole);
+        q += 0.9 * t * (to - q);
+    }
+    EXPECT_GT(shortened, 10);
+    EXPECT_GT(whole, 10);
+}
+
+}  // namespace
+}  // namespace tenon::affine
