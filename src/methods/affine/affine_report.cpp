@@ -5,7 +5,7 @@
 
 #include "math/parallel.hpp"
 #include "methods/affine/affine_method.hpp"
-#include "methods/affine/newton_system.hpp"
+#include "methods/affine/friction.hpp"
 #include "methods/affine/reactions.hpp"
 
 namespace tenon::affine {

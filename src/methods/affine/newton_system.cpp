@@ -9,263 +9,11 @@
 #include "tenon/error.hpp"
 
 namespace tenon::affine {
-namespace {
-
-// Motion of the material point `local` along `direction`, as a vector over the body's unknowns.
-template <int Dof>
-Eigen::Matrix<double, Dof, 1> unknowns_of(const Mat34& q, const Vec3& local, const Vec3& direction) {
-    Eigen::Matrix<double, Dof, 1> j;
-    if constexpr (Dof == 6) {
-        j.template head<3>() = linear_part_times(q, local).cross(direction);
-        j.template tail<3>() = direction;
-    } else {
-        for (int k = 0; k < 3; ++k) j.template segment<3>(3 * k) = local[k] * direction;
-        j.template tail<3>() = direction;
-    }
-    return j;
-}
-
-[[gnu::always_inline]] inline void add_force(Mat34& gradient, const Vec3& local, const Vec3& force) {
-    for (int k = 0; k < 3; ++k) gradient.col(k) += local[k] * force;
-    gradient.col(3) += force;
-}
-
-// Relative sliding since the start of the step, perpendicular to the contact's normal.
-[[gnu::always_inline]] inline Vec3 sliding(const FrictionPoint& p, const Mat34& da, const Mat34& db) {
-    Vec3 u = da.col(3) - db.col(3);
-    for (int k = 0; k < 3; ++k) u += p.local_a[k] * da.col(k) - p.local_b[k] * db.col(k);
-    return u - p.normal * p.normal.dot(u);
-}
-
-// A spring of one stiffness along one direction between the two material points.
-template <int Dof>
-void add_spring(PairSum<Dof>& out, const Mat34& qa, const Mat34& qb, const Vec3& local_a, const Vec3& local_b,
-                const Vec3& direction, double stiffness) {
-    const auto ja = unknowns_of<Dof>(qa, local_a, direction);
-    const auto jb = unknowns_of<Dof>(qb, local_b, direction);
-    out.aa.noalias() += (stiffness * ja) * ja.transpose();
-    out.bb.noalias() += (stiffness * jb) * jb.transpose();
-    out.ba.noalias() -= (stiffness * jb) * ja.transpose();
-}
-
-// Springs between points of two rigid bodies, summed about the first body's centre: contacts of a pair share one such
-// matrix; where the two material points differ by a little (a gap, short sliding) it takes their middle.
-struct RigidSprings {
-    Mat6 K = Mat6::Zero();
-
-    [[gnu::always_inline]] void add(const Vec3& r, const Vec3& direction, double stiffness) {
-        Vec6 j;
-        j.head<3>() = r.cross(direction);
-        j.tail<3>() = direction;
-        const Vec6 kj = stiffness * j;
-        for (int column = 0; column < 6; ++column) K.col(column) += j[column] * kj;
-    }
-
-    // `offset` leads from the second body's centre to the first's.
-    void write(const Vec3& offset, PairSum<6>& out) const {
-        const Mat3 arm = cross_matrix(offset);
-        Mat6 moved = K;
-        moved.topRows<3>() += arm * K.bottomRows<3>();
-        out.aa += K;
-        out.ba -= moved;
-        out.bb += moved;
-        out.bb.leftCols<3>() += moved.rightCols<3>() * arm.transpose();
-    }
-};
-
-// Points that slid away from each other pull at their bodies with different arms.
-bool far_apart(const Vec3& a, const Vec3& b) {
-    return (a - b).squaredNorm() > 1e-4 * a.squaredNorm();
-}
-
-// A load on q as a vector over the body's unknowns.
-template <int Dof>
-Eigen::Matrix<double, Dof, 1> unknowns_of_load(const Mat34& q, const Mat34& load) {
-    if constexpr (Dof == 6) {
-        Vec6 j = Vec6::Zero();
-        for (int k = 0; k < 3; ++k) j.head<3>() += q.col(k).cross(load.col(k));
-        j.tail<3>() = load.col(3);
-        return j;
-    } else {
-        return Eigen::Map<const Vec12>(load.data());
-    }
-}
-
-// Hard contacts whose distance bends as the bodies turn: without this part Newton turns them into each other.
-template <int Dof>
-void add_bends(const ContactField& field, int index, const Mat34& qa, const Mat34& qb, double scale,
-               double relevant_force, PairSum<Dof>& out) {
-    std::array<ContactBend, 2> bends;
-    for (const ContactPoint& p : field.contacts(index).points) {
-        if (p.force < relevant_force) continue;
-        const int count = field.bends(index, p, bends);
-        for (int k = 0; k < count; ++k) {
-            const auto ja = unknowns_of_load<Dof>(qa, bends[k].a);
-            const auto jb = unknowns_of_load<Dof>(qb, bends[k].b);
-            const double stiffness = scale * bends[k].stiffness;
-            out.aa.noalias() += (stiffness * ja) * ja.transpose();
-            out.bb.noalias() += (stiffness * jb) * jb.transpose();
-            out.ba.noalias() += (stiffness * jb) * ja.transpose();
-        }
-    }
-}
-
-// Friction's curvature (I - sym(f grad psi^T)) / psi as two springs: along f_hat + u_hat (or any direction when one of
-// them vanishes) and across it.
-struct FrictionSprings {
-    Vec3 force;         // on a, of the energy: dE/dx
-    Vec3 axis, across;  // unit vectors
-    double k_axis, k_across;
-};
-
-[[gnu::always_inline]] inline FrictionSprings friction_springs(const FrictionPoint& p, const Vec3& u,
-                                                               double scale, double eps) {
-    const double y = u.norm();
-    const FrictionScale psi = friction_scale(y, eps);
-    const double stiffness = scale * p.limit / psi.psi;
-    const double f = p.dual.norm(), bend = y > 0.0 ? 0.5 * f * psi.slope : 0.0;
-    const Vec3 along = y > 0.0 ? Vec3(u / y) : p.normal.unitOrthogonal();
-    const bool both = y > 0.0 && f > 0.0;
-    const double cosine = both ? along.dot(p.dual) / f : 0.0;
-    Vec3 axis = both ? Vec3(along + p.dual / f) : along;
-    const double length = axis.norm();
-    axis = length > 1e-6 ? Vec3(axis / length) : Vec3(p.normal.cross(along));
-    return {stiffness * u, axis, p.normal.cross(axis), stiffness * (1.0 - bend * (1.0 + cosine)),
-            stiffness * (1.0 + bend * (1.0 - cosine))};
-}
-
-template <int Dof>
-void sum_barrier(const PairContacts& pair, const Mat34& qa, const Mat34& qb, double scale,
-                 PairSum<Dof>& out) {
-    out.aa.setZero();
-    out.bb.setZero();
-    out.ba.setZero();
-    out.gradient_a.setZero();
-    out.gradient_b.setZero();
-    out.stretch_a = out.stretch_b = 0.0;
-    RigidSprings springs;
-    const Mat3 A = qa.leftCols<3>();
-    for (const ContactPoint& p : pair.points) {
-        const Vec3 force = -scale * p.force * p.normal;
-        add_force(out.gradient_a, p.local_a, force);
-        add_force(out.gradient_b, p.local_b, -force);
-        if constexpr (Dof == 6)
-            springs.add(A * p.local_a - 0.5 * p.distance * p.normal, p.normal, scale * p.stiffness);
-        else
-            add_spring(out, qa, qb, p.local_a, p.local_b, p.normal, scale * p.stiffness);
-        out.stretch_a += scale * p.stiffness * p.local_a.squaredNorm();
-        out.stretch_b += scale * p.stiffness * p.local_b.squaredNorm();
-    }
-    if constexpr (Dof == 6) springs.write(qa.col(3) - qb.col(3), out);
-}
-
-template <int Dof>
-void add_friction(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
-                  const Mat34& start_b, double scale, double eps, PairSum<Dof>& out) {
-    if (pair.friction.empty()) return;
-    RigidSprings springs;
-    const Mat3 A = qa.leftCols<3>(), B = qb.leftCols<3>();
-    const Vec3 offset = qa.col(3) - qb.col(3);
-    const Mat34 da = qa - start_a, db = qb - start_b;
-    for (const FrictionPoint& p : pair.friction) {
-        const FrictionSprings f = friction_springs(p, sliding(p, da, db), scale, eps);
-        add_force(out.gradient_a, p.local_a, f.force);
-        add_force(out.gradient_b, p.local_b, -f.force);
-        const Vec3 arm_a = A * p.local_a, arm_b = B * p.local_b - offset;  // from the first body's centre
-        if (Dof == 6 && !far_apart(arm_a, arm_b)) {
-            const Vec3 r = 0.5 * (arm_a + arm_b);
-            springs.add(r, f.axis, f.k_axis);
-            springs.add(r, f.across, f.k_across);
-        } else {
-            add_spring(out, qa, qb, p.local_a, p.local_b, f.axis, f.k_axis);
-            add_spring(out, qa, qb, p.local_a, p.local_b, f.across, f.k_across);
-        }
-    }
-    if constexpr (Dof == 6) springs.write(offset, out);
-}
-
-}  // namespace
-
-void stiffen_friction(PairContacts& pair) {
-    for (FrictionPoint& p : pair.friction) p.dual.setZero();
-    ++pair.duals;
-}
-
-double friction_excess(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b, const Mat34& step_a,
-                       const Mat34& step_b, double eps, bool stiffen) {
-    double sum = 0.0;
-    bool changed = false;
-    for (FrictionPoint& p : pair.friction) {
-        if (p.dual.isZero(0.0)) continue;
-        const Vec3 u = sliding(p, moved_a, moved_b), du = sliding(p, step_a, step_b), end = u + du;
-        if (u.dot(end) >= 0.0) continue;
-        const FrictionSprings f = friction_springs(p, u, 1.0, eps);
-        const double along = f.axis.dot(du), across = f.across.dot(du);
-        const double model =
-            f.force.dot(du) + 0.5 * (f.k_axis * along * along + f.k_across * across * across);
-        const double excess =
-            p.limit * (friction_norm(end.norm(), eps).value - friction_norm(u.norm(), eps).value) - model;
-        if (excess <= 0.0) continue;
-        sum += excess;
-        if (!stiffen) continue;
-        p.dual.setZero();
-        changed = true;
-    }
-    pair.duals += changed;
-    return sum;
-}
-
-double update_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b,
-                             const Mat34& step_a, const Mat34& step_b, double eps) {
-    Vec3 error = Vec3::Zero();
-    bool changed = false;
-    for (FrictionPoint& p : pair.friction) {
-        const Vec3 before = p.dual;
-        const Vec3 u = sliding(p, moved_a, moved_b), du = sliding(p, step_a, step_b), end = u + du;
-        const double y = u.norm();
-        const FrictionScale psi = friction_scale(y, eps);
-        const double stretch = y > 0.0 ? psi.slope * u.dot(du) / y : 0.0;
-        p.dual = (end - stretch * p.dual) / psi.psi;
-        error += p.limit * (p.dual - end / friction_scale(end.norm(), eps).psi);
-        const double length = p.dual.norm();
-        if (length > 1.0) p.dual /= length;
-        changed = changed || p.dual != before;
-    }
-    pair.duals += changed;
-    return error.norm();
-}
-
-double relevant_force(const StepContext& context, const CandidatePair& pair) {
-    double force = 1e300;
-    for (const int body : {pair.a, pair.b}) {
-        if (context.node[body] < 0) continue;
-        const BodyStep& step = context.bodies.body[body];
-        const double radius = 0.5 * context.field.local_box(body).diagonal();
-        force = std::min(force,
-                         0.1 * step.inertia.moments.minCoeff() / (radius * context.bodies.potential_scale));
-    }
-    return force;
-}
-
 double body_energy(const BodyStep& body, const Mat34& q, RigidityModel model) {
     double sum = 0.0;
     for (int k = 0; k < 4; ++k)
         sum += 0.5 * body.inertia.of_column(k) * (q.col(k) - body.target.col(k)).squaredNorm();
     return sum + body.rigidity * rigidity_energy(model, q.leftCols<3>());
-}
-
-double friction_energy(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
-                       const Mat34& start_b, double eps) {
-    const Mat34 da = qa - start_a, db = qb - start_b;
-    double sum = 0.0;
-    for (const FrictionPoint& p : pair.friction)
-        sum += p.limit * friction_norm(sliding(p, da, db).norm(), eps).value;
-    return sum;
-}
-
-Vec3 friction_force(const FrictionPoint& point, const Mat34& moved_a, const Mat34& moved_b, double eps) {
-    const Vec3 u = sliding(point, moved_a, moved_b);
-    return point.limit * friction_slope_over(u.norm(), eps) * u;
 }
 
 Mat34 move_along(const Mat34& q, const Direction& direction, int index, double t) {
@@ -305,50 +53,25 @@ void NewtonSystem<Dof>::assemble_body(const BodyStep& body, const Mat34& q, int 
     g.leftCols<3>() += body.rigidity * rigidity_gradient(context.settings.rigidity, A);
 }
 
-namespace {
-
-// The pair's sums at the present poses, where they are not known.
-template <int Dof>
-void sum_pair(PairBlocks<Dof>& blocks, int index, const StepContext& context) {
-    const CandidatePair& pair = context.field.pair(index);
-    const PairContacts& contacts = context.field.contacts(index);
-    if (blocks.up_to_date(contacts)) return;
-    const auto& bodies = context.bodies.body;
-    const Mat34 &qa = context.q[pair.a], &qb = context.q[pair.b];
-    const double scale = context.bodies.potential_scale;
-    if (!blocks.has_barrier(contacts)) {
-        sum_barrier(contacts, qa, qb, scale, blocks.barrier);
-        add_bends(context.field, index, qa, qb, scale, relevant_force(context, pair), blocks.barrier);
-    }
-    blocks.all = blocks.barrier;
-    add_friction(contacts, qa, qb, bodies[pair.a].start, bodies[pair.b].start, scale, context.friction_eps,
-                 blocks.all);
-    blocks.seen_a = contacts.seen_a;
-    blocks.seen_b = contacts.seen_b;
-    blocks.duals = contacts.duals;
-}
-
-}  // namespace
-
 template <int Dof>
 void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& context) {
     const std::size_t count = island.pairs.size();
-    if (pair_blocks_.size() < count) pair_blocks_.resize(count);
-    for (; known_ < count; ++known_) pair_blocks_[known_].seen_a = -1;
+    if (pair_sums_.size() < count) pair_sums_.resize(count);
+    for (; known_ < count; ++known_) pair_sums_[known_].forget();
     parallel_for(count, grain_of(island, 16), [&](std::size_t k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         if (contacts.points.empty() && contacts.friction.empty()) return;
-        PairBlocks<Dof>& blocks = pair_blocks_[k];
-        sum_pair(blocks, island.pairs[k], context);
+        PairSum<Dof>& sum = pair_sums_[k];
+        sum_pair(sum, island.pairs[k], context);
         const int a = context.node[pair.a], b = context.node[pair.b];
         if (a < 0 || b < 0) return;
         Eigen::Map<Eigen::Matrix<double, Dof, Dof>> lower(
             matrix_.lower_block(matrix_.find(std::max(a, b), std::min(a, b))));
         if (b > a)
-            lower = blocks.all.ba;
+            lower = sum.ba;
         else
-            lower = blocks.all.ba.transpose();
+            lower = sum.ba.transpose();
     });
 }
 
@@ -379,11 +102,11 @@ void NewtonSystem<Dof>::add_pairs_of(int node, const Island& island, const StepC
         const int k = pairs_of_[e] / 2;
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         if (contacts.points.empty() && contacts.friction.empty()) continue;
-        const PairSum<Dof>& blocks = pair_blocks_[k].all;
+        const PairSum<Dof>& sum = pair_sums_[k];
         const bool second = pairs_of_[e] % 2;
-        H += second ? blocks.bb : blocks.aa;
-        gradient_[node] += second ? blocks.gradient_b : blocks.gradient_a;
-        stretch_[node] += second ? blocks.stretch_b : blocks.stretch_a;
+        H += second ? sum.bb : sum.aa;
+        gradient_[node] += second ? sum.gradient_b : sum.gradient_a;
+        stretch_[node] += second ? sum.stretch_b : sum.stretch_a;
     }
 }
 

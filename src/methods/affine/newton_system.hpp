@@ -10,33 +10,11 @@
 
 #include <Eigen/Cholesky>
 
-#include "methods/affine/island.hpp"
+#include "methods/affine/friction.hpp"
+#include "methods/affine/pair_sum.hpp"
 #include "solve/block_ldlt.hpp"
 
 namespace tenon::affine {
-
-// Sum of contacts of one body pair: what each body feels and how it gives.
-template <int Dof>
-struct PairSum {
-    using Block = Eigen::Matrix<double, Dof, Dof>;
-    Block aa, bb, ba;
-    Mat34 gradient_a, gradient_b;  // dE/dq
-    double stretch_a, stretch_b;   // stiffness seen by strain
-};
-
-// The barrier's part is kept while only friction's directions change.
-template <int Dof>
-struct PairBlocks {
-    PairSum<Dof> barrier, all;
-    long seen_a = -1, seen_b = -1,
-         duals = -1;  // the contacts it was summed from, as PairContacts counts them
-    bool has_barrier(const PairContacts& contacts) const {
-        return seen_a == contacts.seen_a && seen_b == contacts.seen_b;
-    }
-    bool up_to_date(const PairContacts& contacts) const {
-        return has_barrier(contacts) && duals == contacts.duals;
-    }
-};
 
 struct Direction {
     std::vector<Mat34> step;       // first-order increment of q per island body
@@ -95,7 +73,7 @@ class NewtonSystem {
     solve::BlockPattern pattern_;
     std::vector<Mat34> gradient_;  // dE/dq per body
     std::vector<double> stretch_;  // contact stiffness seen by strain
-    std::vector<PairBlocks<Dof>> pair_blocks_;
+    std::vector<PairSum<Dof>> pair_sums_;
     std::size_t known_ = 0;                    // of them, those that belong to the island
     std::vector<int> pairs_start_, pairs_of_;  // per body
     bool listed_ = false;
@@ -106,31 +84,10 @@ class NewtonSystem {
         row_gap_;  // per joint row: weight in the augmented matrix, ja.qa + jb.qb
 };
 
-// Friction without directions of its own: a model that is nowhere below friction's energy, so that no step overshoots.
-void stiffen_friction(PairContacts& pair);
-
-// The energy, J, by which a Newton step of the pair's bodies exceeds what the model of friction says: contacts whose
-// sliding it reverses. `stiffen`: those lose their directions.
-double friction_excess(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b, const Mat34& step_a,
-                       const Mat34& step_b, double eps, bool stiffen);
-
-// Moves the friction directions of a pair along with a Newton step of its bodies. Returns the force, N, by which the
-// step's model of friction differs from friction itself at its end.
-double update_friction_duals(PairContacts& pair, const Mat34& moved_a, const Mat34& moved_b,
-                             const Mat34& step_a, const Mat34& step_b, double eps);
-
-// The contact force from which on its turning with the bodies matters beside their inertia.
-double relevant_force(const StepContext& context, const CandidatePair& pair);
-
 // The pose a fraction t along a direction, with rotations kept rotations.
 Mat34 move_along(const Mat34& q, const Direction& direction, int index, double t);
 
 double body_energy(const BodyStep& body, const Mat34& q, RigidityModel model);
-double friction_energy(const PairContacts& pair, const Mat34& qa, const Mat34& qb, const Mat34& start_a,
-                       const Mat34& start_b, double eps);
-
-// Friction on body b of one contact.
-Vec3 friction_force(const FrictionPoint& point, const Mat34& moved_a, const Mat34& moved_b, double eps);
 
 extern template class NewtonSystem<6>;
 extern template class NewtonSystem<12>;

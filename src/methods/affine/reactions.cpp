@@ -2,7 +2,7 @@
 
 #include <Eigen/QR>
 
-#include "methods/affine/newton_system.hpp"
+#include "methods/affine/friction.hpp"
 
 namespace tenon::affine {
 namespace {
