@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <numeric>
 #include <stdexcept>
 
@@ -22,32 +20,6 @@ constexpr int kColumnGroup = 4;         // tiles factored together before the re
 constexpr double kParallelFlops = 2e6;  // fronts above this share their work between threads
 constexpr double kWorthKeeping = 1.3;   // more work than this times that of the last order asks for a new one
 constexpr double kShareFlops = 2e5;     // matrices below this are not worth waking another thread for
-
-// Buffers for update matrices, kept between factorisations so that no memory is asked for again.
-class BufferPool {
-  public:
-    std::vector<double> take(std::size_t size) {
-        const std::lock_guard lock(mutex_);
-        const auto found = free_.lower_bound(size);
-        std::vector<double> buffer;
-        if (found != free_.end() && found->first <= 4 * size + 4096) {
-            buffer = std::move(found->second);
-            free_.erase(found);
-        }
-        if (buffer.size() < size) buffer.resize(size);
-        return buffer;
-    }
-    void give(std::vector<double> buffer) {
-        const std::lock_guard lock(mutex_);
-        const std::size_t size = buffer.size();
-        free_.emplace(size, std::move(buffer));
-    }
-    void clear() { free_.clear(); }
-
-  private:
-    std::mutex mutex_;
-    std::multimap<std::size_t, std::vector<double>> free_;
-};
 
 // Where a supernode's factor lives, and its size in tiles. Row panel p begins at offset + p * row_stride.
 struct Front {
@@ -143,11 +115,11 @@ struct BlockCholesky::Impl {
     std::vector<Target> targets;            // of each pattern entry in `factor`
     std::vector<int> entry_start, entries;  // pattern entries by supernode
     std::vector<std::vector<int>> children;
-    std::vector<int> subtree_roots, top;       // independent subtrees, and what remains above them
-    std::vector<int> level_start;              // of `top`: those of a level need only what is below it
-    std::vector<int> subtree_first;            // first supernode of the subtree below each root
-    std::vector<std::vector<double>> updates;  // one per supernode while its parent has not taken it
-    BufferPool pool;
+    std::vector<int> subtree_roots, top;    // independent subtrees, and what remains above them
+    std::vector<int> level_start;           // of `top`: those of a level need only what is below it
+    std::vector<int> subtree_first;         // first supernode of the subtree below each root
+    std::vector<double> updates;            // of supernodes, until their parents have taken them
+    std::vector<std::size_t> update_place;  // of each supernode's in there
     CholeskyStats stats;
     int failed = -1;
     bool keeps_order = false, own_order = true;  // the order was found for this very pattern
@@ -157,6 +129,8 @@ struct BlockCholesky::Impl {
     std::size_t place(const Front& front, int row, int column) const;
     void lay_out();
     void split_tree();
+    void place_updates();
+    double* update_of(int s) { return updates.data() + update_place[s]; }
     void assemble(int s, const BlockMatrix& matrix);
     void add_child(int s, int child);
     bool eliminate(int s, const BlockMatrix& matrix, bool parallel);
@@ -182,7 +156,6 @@ void BlockCholesky::Impl::lay_out() {
     const auto tiles = [&](std::size_t nodes) { return static_cast<int>((nodes * dof + kTile - 1) / kTile); };
     fronts.assign(supernodes.size(), {});
     children.assign(supernodes.size(), {});
-    updates.assign(supernodes.size(), {});
     std::size_t offset = 0;
     stats = {};
     for (std::size_t s = 0; s < supernodes.size(); ++s) {
@@ -264,6 +237,37 @@ void BlockCholesky::Impl::split_tree() {
     for (int root : subtree_roots) subtree_first.push_back(first[root]);
 }
 
+// A subtree's update matrices lie on two stacks that take turns from one level of the tree to the next: a supernode goes
+// onto one of them while its children are on top of the other. What reaches the fronts above has places of its own.
+void BlockCholesky::Impl::place_updates() {
+    const auto& supernodes = symbolic.supernodes;
+    std::vector<char> side(supernodes.size(), 0);
+    for (std::size_t s = supernodes.size(); s-- > 0;)
+        if (supernodes[s].parent >= 0) side[s] = !side[supernodes[s].parent];
+    update_place.assign(supernodes.size(), 0);
+    std::size_t end = 0;
+    for (std::size_t t = 0; t < subtree_roots.size(); ++t) {
+        std::size_t height[2] = {0, 0}, most[2] = {0, 0};
+        for (int s = subtree_first[t]; s < subtree_roots[t]; ++s) {
+            std::size_t& own = height[static_cast<int>(side[s])];
+            std::size_t& other = height[1 - side[s]];
+            for (const int child : children[s]) other -= fronts[child].update_size();
+            update_place[s] = own;
+            own += fronts[s].update_size();
+            most[static_cast<int>(side[s])] = std::max(most[static_cast<int>(side[s])], own);
+        }
+        for (int s = subtree_first[t]; s < subtree_roots[t]; ++s)
+            update_place[s] += end + (side[s] ? most[0] : 0);
+        end += most[0] + most[1];
+    }
+    for (const std::vector<int>* list : {&subtree_roots, &top})
+        for (const int s : *list) {
+            update_place[s] = end;
+            end += fronts[s].update_size();
+        }
+    if (updates.size() < end) updates.resize(end);
+}
+
 void BlockCholesky::Impl::assemble(int s, const BlockMatrix& matrix) {
     const Supernode& supernode = symbolic.supernodes[s];
     const Front& front = fronts[s];
@@ -293,7 +297,7 @@ void BlockCholesky::Impl::add_child(int s, int child) {
     const Supernode &parent = symbolic.supernodes[s], &from = symbolic.supernodes[child];
     const Front& front = fronts[s];
     const int rows = static_cast<int>(from.rows.size());
-    const double* source = updates[child].data();
+    const double* source = update_of(child);
     for (int b = 0; b < rows; ++b) {
         const int column = from.place[b];
         const bool inside = column < parent.count;
@@ -307,7 +311,7 @@ void BlockCholesky::Impl::add_child(int s, int child) {
                 target = factor.data() + place(front, padded_row(parent, front, from.place[a], dof), column);
             } else {
                 const int rr = (from.place[a] - parent.count) * dof;
-                target = updates[s].data() + tile_index(rr / kTile, cc / kTile) * kTileSize +
+                target = update_of(s) + tile_index(rr / kTile, cc / kTile) * kTileSize +
                          (cc % kTile) * kTile + rr % kTile;
             }
             for (int j = 0; j < dof; ++j)
@@ -321,15 +325,8 @@ bool BlockCholesky::Impl::eliminate(int s, const BlockMatrix& matrix, bool paral
     const TileKernels& kernels = tile_kernels();
     parallel = parallel && front.flops() > kParallelFlops;
     assemble(s, matrix);
-    if (front.below > 0) {
-        updates[s] = pool.take(front.update_size());
-        std::memset(updates[s].data(), 0, front.update_size() * sizeof(double));
-    }
-    for (int child : children[s]) {
-        add_child(s, child);
-        pool.give(std::move(updates[child]));
-        updates[child] = {};
-    }
+    if (front.below > 0) std::memset(update_of(s), 0, front.update_size() * sizeof(double));
+    for (int child : children[s]) add_child(s, child);
     const int column = factor_columns(factor.data() + front.offset, front, kernels, parallel);
     if (column >= 0) {
         failed = symbolic.order[symbolic.supernodes[s].first +
@@ -337,7 +334,7 @@ bool BlockCholesky::Impl::eliminate(int s, const BlockMatrix& matrix, bool paral
         return false;
     }
     if (front.below > 0)
-        subtract_outer_product(updates[s].data(), factor.data() + front.offset, front, kernels, parallel);
+        subtract_outer_product(update_of(s), factor.data() + front.offset, front, kernels, parallel);
     return true;
 }
 
@@ -359,9 +356,9 @@ const CholeskyStats& BlockCholesky::stats() const {
 
 void BlockCholesky::Impl::analyse_with(const BlockSymbolic& new_symbolic) {
     symbolic = new_symbolic;
-    pool.clear();
     lay_out();
     split_tree();
+    place_updates();
 }
 
 void BlockCholesky::analyse(const BlockPattern& pattern, int dof, bool in_order) {
@@ -391,10 +388,6 @@ bool BlockCholesky::factor(const BlockMatrix& matrix) {
     Impl& m = *impl_;
     const auto start = StageTimer::Clock::now();
     m.failed = -1;
-    for (auto& update : m.updates) {  // left over from a factorisation that failed
-        if (!update.empty()) m.pool.give(std::move(update));
-        update = {};
-    }
     std::vector<char> done(m.subtree_roots.size(), 0);
     const std::size_t grain = m.stats.factor_flops < kShareFlops ? ~std::size_t{0} : 1;
     parallel_for(m.subtree_roots.size(), grain, [&](std::size_t t) {

@@ -43,7 +43,7 @@ void IslandMemories::give(std::unique_ptr<IslandMemory> memory) {
 
 namespace {
 
-constexpr std::size_t pair_grain = 16;
+constexpr std::size_t pair_grain = 4;
 constexpr double settled = 0.01;  // of the tolerance: bodies that a Newton step moves by less may stay
 constexpr double restless =
     0.3;  // of the tolerance: bodies that a Newton step moves by more go on by themselves
@@ -717,14 +717,12 @@ void IslandResult::go_beside(IslandResult later) {
 }
 
 void for_islands(const std::vector<Island>& islands, const std::function<void(std::size_t)>& solve) {
-    std::vector<std::size_t> small;
-    for (std::size_t k = 0; k < islands.size(); ++k) {
-        if (islands[k].pairs.size() >= large_island)
-            solve(k);
-        else
-            small.push_back(k);
-    }
-    parallel_for(small.size(), 1, [&](std::size_t k) { solve(small[k]); });
+    std::vector<std::size_t> order(islands.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return islands[a].pairs.size() > islands[b].pairs.size();
+    });
+    parallel_for(order.size(), 1, [&](std::size_t k) { solve(order[k]); });
 }
 
 IslandResult solve_island(const Island& island, StepContext& context, bool fresh) {

@@ -25,7 +25,8 @@ struct Island {
 std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field,
                                  const std::vector<JointRow>& rows);
 
-// Small islands are solved beside each other, large ones share the work on their bodies and pairs between threads.
+// Islands are solved beside each other, and large ones share the work on their bodies and pairs: whoever has no island
+// left helps the others.
 constexpr std::size_t large_island = 64;  // pairs
 inline std::size_t grain_of(const Island& island, std::size_t grain) {
     return island.pairs.size() < large_island ? ~std::size_t{0} : grain;

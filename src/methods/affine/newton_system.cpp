@@ -58,7 +58,7 @@ void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& conte
     const std::size_t count = island.pairs.size();
     if (pair_sums_.size() < count) pair_sums_.resize(count);
     for (; known_ < count; ++known_) pair_sums_[known_].forget();
-    parallel_for(count, grain_of(island, 16), [&](std::size_t k) {
+    parallel_for(count, grain_of(island, 4), [&](std::size_t k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         if (contacts.points.empty() && contacts.friction.empty()) return;
@@ -132,7 +132,7 @@ void NewtonSystem<Dof>::assemble(const Island& island, const StepContext& contex
     stretch_.assign(nodes, 0.0);
     list_pairs(island, context);
     add_pairs(island, context);
-    parallel_for(island.bodies.size(), grain_of(island, 32), [&](std::size_t n) {
+    parallel_for(island.bodies.size(), grain_of(island, 8), [&](std::size_t n) {
         const int body = island.bodies[n];
         assemble_body(context.bodies.body[body], context.q[body], static_cast<int>(n), context);
         add_pairs_of(static_cast<int>(n), island, context);
