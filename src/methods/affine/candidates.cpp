@@ -130,15 +130,20 @@ void CandidateBuilder::join(CandidateSet& out) const {
     for (std::size_t first = 0, last; first < searches_.size(); first = last) {
         const std::size_t pair = searches_[first].pair;
         for (last = first + 1; last < searches_.size() && searches_[last].pair == pair;) ++last;
-        const int begin = static_cast<int>(out.candidates.size());
-        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+        const auto count = [&] { return static_cast<int>(out.candidates.size()); };
+        const int begin = count();
+        std::array<int, kinds.size()> start{};
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+            start[kind] = count();
             for (std::size_t k = first; k < last; ++k) {
                 const auto from = found_[k].candidates.begin();
                 out.candidates.insert(out.candidates.end(), from + (kind > 0 ? found_[k].end[kind - 1] : 0),
                                       from + found_[k].end[kind]);
             }
-        const int end = static_cast<int>(out.candidates.size());
-        if (end > begin) out.pairs.push_back({body_pairs_[pair].a, body_pairs_[pair].b, begin, end});
+        }
+        if (count() > begin)
+            out.pairs.push_back(
+                {body_pairs_[pair].a, body_pairs_[pair].b, begin, count(), start[1], start[2], start[3]});
     }
 }
 

@@ -29,7 +29,9 @@ struct Candidate {
 
 struct CandidatePair {
     int a = 0, b = 0;        // bodies, a < b
-    int begin = 0, end = 0;  // range of candidates
+    int begin = 0, end = 0;  // range of candidates, sorted by kind:
+    // where triangle_vertex, edge_edge and the rarer kinds begin
+    int triangle_vertex = 0, edge_edge = 0, others = 0;
 };
 
 // Reference motion of a body: straight from q0 to q1, plus or minus `slack` in any direction.

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "geometry/ccd.hpp"
-#include "geometry/closest_four.hpp"
 #include "math/parallel.hpp"
 #include "methods/affine/contact_corners.hpp"
 
@@ -27,108 +26,6 @@ double ccd_of(const Candidate& c, const std::array<Vec3, 4>& s, const std::array
     }
 }
 
-double rounded_down(double distance) {
-    return distance * (1.0 - 1e-9);
-}
-
-[[gnu::always_inline]] inline ContactPoint contact_point(const Corners& c, const geometry::Closest& closest,
-                                                         const Mesh& a, const Mesh& b, double weight) {
-    ContactPoint point;
-    Vec3 first = Vec3::Zero(), second = Vec3::Zero();
-    const Mesh& first_mesh = c.a_first ? a : b;
-    const Mesh& second_mesh = c.a_first ? b : a;
-    for (int k = 0; k < c.split; ++k) first += closest.weight[k] * first_mesh.vertices[c.vertex[k]];
-    for (int k = c.split; k < c.count; ++k) second -= closest.weight[k] * second_mesh.vertices[c.vertex[k]];
-    point.distance = std::sqrt(closest.squared);
-    point.normal = closest.difference / point.distance;
-    if (!c.a_first) point.normal = -point.normal;
-    point.local_a = c.a_first ? first : second;
-    point.local_b = c.a_first ? second : first;
-    point.weight = weight;
-    return point;
-}
-
-// The vertices that hold one side's closest point, as one number; a lone one counts twice.
-inline std::uint64_t features_of(const int* vertices, int active, int count) {
-    constexpr int lowest[8] = {0, 0, 1, 0, 2, 0, 1, 0}, highest[8] = {0, 0, 1, 1, 2, 2, 2, 2};
-    if (count == 1) active = 1;
-    const auto one = static_cast<std::uint32_t>(vertices[lowest[active]]),
-               other = static_cast<std::uint32_t>(vertices[highest[active]]);
-    return static_cast<std::uint64_t>(std::max(one, other)) << 32 | std::min(one, other);
-}
-
-// Which contact of the present pair rests on given features. Forgets some when there are many.
-class FeatureTable {
-  public:
-    void clear() { ++now_; }
-    // Its number, or `next` when there is none yet, which is noted then.
-    int find(const Corners& c, int active, int next) {
-        if (active == 0b1111) return next;  // inside both, which no other pair of primitives shares
-        std::uint64_t first = features_of(c.vertex, active & ((1 << c.split) - 1), c.split);
-        std::uint64_t second = features_of(c.vertex + c.split, active >> c.split, c.count - c.split);
-        if (!c.a_first) std::swap(first, second);
-        const std::uint64_t mixed = first * 0x9E3779B97F4A7C15u + second * 0xC2B2AE3D27D4EB4Fu;
-        Slot& slot = slots_[mixed >> 57];
-        if (slot.when == now_ && slot.first == first && slot.second == second) return slot.contact;
-        slot = {first, second, now_, next};
-        return next;
-    }
-
-  private:
-    struct Slot {
-        std::uint64_t first = 0, second = 0, when = 0;
-        int contact = 0;
-    };
-    std::array<Slot, 128> slots_;
-    std::uint64_t now_ = 0;
-};
-
-// A candidate in range and where its closest points are: in a batch's results, or on their own.
-struct Hit {
-    int candidate;
-    int active;
-    const geometry::ClosestFour* four;
-    int lane;  // or index among those on their own
-};
-
-// Pairs of primitives of one kind on their way through a kernel.
-struct Batch {
-    int count = 0;
-    std::vector<int> candidate;
-    std::vector<geometry::PairCorners> corners;
-    std::vector<geometry::ClosestFour> found;
-
-    void start(std::size_t most) {
-        count = 0;
-        if (candidate.size() >= most) return;
-        candidate.resize(most);
-        corners.resize(most + geometry::four);
-        found.resize(most / geometry::four + 1);
-    }
-    void push(int i, const double* x0, const double* x1, const double* x2, const double* x3) {
-        candidate[count] = i;
-        corners[count++] = {x0, x1, x2, x3};
-    }
-    void run(void (*kernel)(const geometry::PairCorners*, int, geometry::ClosestFour*)) {
-        if (count == 0) return;
-        const int groups = (count + geometry::four - 1) / geometry::four;
-        for (int n = count; n < geometry::four * groups; ++n) corners[n] = corners[0];  // lanes left over
-        kernel(corners.data(), groups, found.data());
-    }
-};
-
-geometry::Closest closest_of_lane(const geometry::ClosestFour& all, int lane, bool edges) {
-    geometry::Closest c;
-    c.squared = all.squared[lane];
-    c.difference = Vec3(all.difference[0][lane], all.difference[1][lane], all.difference[2][lane]);
-    const double s = all.s[lane], t = all.t[lane];
-    if (edges)
-        c.weight = {1.0 - s, s, -(1.0 - t), -t};
-    else
-        c.weight = {1.0, -(1.0 - s - t), -s, -t};
-    return c;
-}
-
 // Pairs of detailed bodies have so many candidates that threads share them, in pieces of this size.
 constexpr int piece_size = 2048;
 
@@ -139,6 +36,8 @@ int pieces_of(const CandidatePair& pair) {
 CandidatePair piece_of(CandidatePair pair, int n) {
     pair.begin += n * piece_size;
     pair.end = std::min(pair.end, pair.begin + piece_size);
+    for (int* start : {&pair.triangle_vertex, &pair.edge_edge, &pair.others})
+        *start = std::clamp(*start, pair.begin, pair.end);
     return pair;
 }
 
@@ -156,19 +55,20 @@ ContactField::ContactField(const World& world) {
 void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
                            const std::vector<double>& contact_mass) {
     builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
-    clear_.assign(set_.candidates.size(), 0.0);
+    clear_.assign(set_.candidates.size(), 0.0f);
     toward_.assign(set_.candidates.size(), {});
     corners_.resize(set_.candidates.size());
     for (BodyPoints& points : points_) points.odometer = 0.0;
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
     parallel_for(set_.pairs.size(), 64, [&](std::size_t k) {
-        const auto [a, b, begin, end] = set_.pairs[k];
+        const CandidatePair& pair = set_.pairs[k];
         contacts_[k].seen_a = contacts_[k].seen_b = -1;
         contacts_[k].points.clear();
         contacts_[k].energy = 0.0;
         contacts_[k].merged.clear();
-        for (int i = begin; i < end; ++i) {
-            const Corners c = corners_of(set_.candidates[i], *body_shapes_[a], *body_shapes_[b]);
+        contacts_[k].nearest = 0.0f;
+        for (int i = pair.begin; i < pair.end; ++i) {
+            const Corners c = corners_of(set_.candidates[i], *body_shapes_[pair.a], *body_shapes_[pair.b]);
             std::copy(std::begin(c.vertex), std::end(c.vertex), corners_[i].begin());
         }
     });
@@ -188,10 +88,10 @@ void ContactField::find_used_vertices() {
         points.used.clear();
         points.uses_all = 2 * candidates[i] > points.shape->shape->mesh.vertices.size();
     }
-    for (const auto& [a, b, begin, end] : set_.pairs) {
-        BodyPoints &pa = points_[a], &pb = points_[b];
+    for (const CandidatePair& pair : set_.pairs) {
+        BodyPoints &pa = points_[pair.a], &pb = points_[pair.b];
         if (pa.uses_all && pb.uses_all) continue;
-        for (int i = begin; i < end; ++i) {
+        for (int i = pair.begin; i < pair.end; ++i) {
             const Corners c = corners_of(set_.candidates[i], *pa.shape, *pb.shape);
             for (int n = 0; n < c.count; ++n)
                 ((n < c.split) == c.a_first ? pa : pb).used.push_back(c.vertex[n]);
@@ -206,7 +106,7 @@ void ContactField::find_used_vertices() {
 void ContactField::start_step(const World& world, const ContactScale& scale,
                               const std::vector<double>& contact_mass) {
     parallel_for(set_.pairs.size(), 64, [&](std::size_t k) {
-        const auto [a, b, begin, end] = set_.pairs[k];
+        const int a = set_.pairs[k].a, b = set_.pairs[k].b;
         PairContacts& pair = contacts_[k];
         pair.friction.clear();
         pair.range = {scale.dhat, world.bodies.min_separation[a] + world.bodies.min_separation[b]};
@@ -249,8 +149,14 @@ void ContactField::evaluate(int k) {
     if (pair.seen_a == pa.version && pair.seen_b == pb.version) return;
     pair.seen_a = pa.version;
     pair.seen_b = pb.version;
-    pair.points.clear();
     pair.energy = 0.0;
+    pair.closest = 1e300;
+    const double far = (std::sqrt(pair.range.reach_squared()) + pa.odometer + pb.odometer) * (1.0 + 1e-12);
+    if (pair.nearest > far) {  // no candidate can have come into range
+        pair.points.clear();
+        pair.merged.clear();
+        return;
+    }
     // Of a large pair, threads find the few candidates in range, which are then looked at again in order.
     if (const int pieces = pieces_of(bodies); pieces > 1)
         parallel_for(pieces, 1, [&](std::size_t n) {
@@ -259,7 +165,6 @@ void ContactField::evaluate(int k) {
             collect(piece_of(bodies, static_cast<int>(n)), aside);
         });
     collect(bodies, pair);
-    pair.closest = 1e300;
     for (ContactPoint& point : pair.points) {
         pair.closest = std::min(pair.closest, point.distance);
         const RadialBarrier radial =
@@ -267,111 +172,6 @@ void ContactField::evaluate(int k) {
         point.force = point.weight * radial.force;
         point.stiffness = point.weight * radial.stiffness;
         pair.energy += point.weight * radial.energy;
-    }
-}
-
-// Distances of the candidates that may be in range; those that are become contacts. Many pairs of primitives share their
-// closest points: where two corners face each other, all triangles and edges of both. They are one contact with their
-// summed weight.
-void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
-    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
-    const double reach = pair.range.reach_squared();
-    const double odometer = pa.odometer + pb.odometer;
-    const double far = (std::sqrt(reach) + odometer) * (1.0 + 1e-12);
-    thread_local Batch faces, edges;
-    thread_local std::vector<int> others;
-    thread_local std::vector<geometry::Closest> alone;
-    thread_local std::vector<Hit> hits;
-    faces.start(bodies.end - bodies.begin);
-    edges.start(bodies.end - bodies.begin);
-    others.clear();
-    alone.clear();
-    hits.clear();
-    for (int i = bodies.begin; i < bodies.end; ++i) {
-        if (clear_[i] > far) continue;  // cannot have come into range since
-        const auto& v = corners_[i];
-        const auto x = [&](const BodyPoints& side, int n) { return side.x[v[n]].data(); };
-        switch (set_.candidates[i].kind) {
-            case PairKind::vertex_triangle:
-                faces.push(i, x(pa, 0), x(pb, 1), x(pb, 2), x(pb, 3));
-                break;
-            case PairKind::triangle_vertex:
-                faces.push(i, x(pb, 0), x(pa, 1), x(pa, 2), x(pa, 3));
-                break;
-            case PairKind::edge_edge:
-                edges.push(i, x(pa, 0), x(pa, 1), x(pb, 2), x(pb, 3));
-                break;
-            default:
-                others.push_back(i);
-        }
-    }
-    const auto note = [&](int i, double squared, int active, const geometry::ClosestFour* four, int lane) {
-        clear_[i] = rounded_down(std::sqrt(squared)) + odometer;
-        if (squared >= reach) return;
-        if (squared > pair.range.separation_squared())
-            hits.push_back({i, active, four, lane});
-        else
-            pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
-    };
-    faces.run(geometry::closest_four().point_triangle);
-    edges.run(geometry::closest_four().edge_edge);
-    for (const Batch* batch : {&faces, &edges})
-        for (int n = 0; n < batch->count; ++n) {
-            const geometry::ClosestFour& found = batch->found[n / geometry::four];
-            const int lane = n % geometry::four;
-            toward_[batch->candidate[n]] = {static_cast<float>(found.difference[0][lane]),
-                                            static_cast<float>(found.difference[1][lane]),
-                                            static_cast<float>(found.difference[2][lane])};
-            note(batch->candidate[n], found.squared[lane], static_cast<int>(found.active[lane]), &found,
-                 lane);
-        }
-    for (const int i : others) {
-        const Candidate& candidate = set_.candidates[i];
-        const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
-        const Vec3* x[4];
-        for (int n = 0; n < c.count; ++n) x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
-        alone.push_back(closest_of(candidate, x));
-        note(i, alone.back().squared, alone.back().active, nullptr, static_cast<int>(alone.size()) - 1);
-    }
-
-    // Between two looks the same features mostly meet.
-    const bool as_before =
-        std::equal(hits.begin(), hits.end(), pair.merged.begin(), pair.merged.end(),
-                   [](const Hit& hit, const MergedCandidate& merged) {
-                       return hit.candidate == merged.candidate && hit.active == merged.active;
-                   });
-    if (!as_before) {
-        thread_local FeatureTable table;
-        table.clear();
-        pair.merged.clear();
-        int count = 0;
-        for (const Hit& hit : hits) {
-            const Corners c = corners_of(set_.candidates[hit.candidate], *pa.shape, *pb.shape);
-            const int contact = table.find(c, hit.active, count);
-            count = std::max(count, contact + 1);
-            pair.merged.push_back({hit.candidate, hit.active, contact});
-        }
-    }
-    const Mesh &a = pa.shape->shape->mesh, &b = pb.shape->shape->mesh;
-    for (std::size_t n = 0; n < hits.size(); ++n) {
-        const Hit& hit = hits[n];
-        const Candidate& candidate = set_.candidates[hit.candidate];
-        const std::size_t contact = pair.merged[n].contact;
-        if (contact < pair.points.size()) {
-            pair.points[contact].weight += candidate.weight;
-            continue;
-        }
-        const auto& v = corners_[hit.candidate];
-        const bool of_edges = candidate.kind == PairKind::edge_edge;
-        pair.points.push_back(hit.four ? contact_point({{v[0], v[1], v[2], v[3]},
-                                                        4,
-                                                        of_edges ? 2 : 1,
-                                                        candidate.kind != PairKind::triangle_vertex},
-                                                       closest_of_lane(*hit.four, hit.lane, of_edges), a, b,
-                                                       candidate.weight)
-                                       : contact_point(corners_of(candidate, *pa.shape, *pb.shape),
-                                                       alone[hit.lane], a, b, candidate.weight));
-        pair.points.back().candidate = hit.candidate;
     }
 }
 

@@ -53,6 +53,7 @@ struct PairContacts {
     double mu = 0.0;
     double energy = 0.0;            // J, barrier only
     double closest = 1e300;         // m, of the points
+    float nearest = 0.0f;           // of its candidates, as the field's list says
     long seen_a = -1, seen_b = -1;  // versions of the bodies' poses that the contacts belong to
     long duals = 0;                 // counts changes of the friction directions
     bool linked = false;            // has its block in the Newton system
@@ -128,8 +129,9 @@ class ContactField {
     std::vector<std::array<int, 4>>
         corners_;  // per candidate: its vertices, the first side's before the second's
     std::vector<PairContacts> contacts_;
-    std::vector<double> clear_;  // per candidate: distance when last looked at, plus the
-                                 // odometers of both bodies then
+    std::vector<float>
+        clear_;  // per candidate: at most its distance when last looked at, plus the odometers of both
+                 // bodies then
     std::vector<geometry::LooseDirection>
         toward_;  // per candidate: from its second side's closest point to the first's when last looked at
 };

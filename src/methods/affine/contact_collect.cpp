@@ -1,0 +1,237 @@
+// From candidates to contacts: distances of those that may be in range, four at once, and what is in range merged by the
+// features that meet.
+#include <algorithm>
+#include <cmath>
+
+#include "geometry/closest_four.hpp"
+#include "methods/affine/contact_corners.hpp"
+#include "methods/affine/contact_field.hpp"
+
+namespace tenon::affine {
+namespace {
+
+// In single precision, and never more than the number.
+float at_most(double number) {
+    return static_cast<float>(number * (1.0 - 1.5e-7));
+}
+
+// The vertices that hold one side's closest point, as one number; a lone one counts twice.
+inline std::uint64_t features_of(const int* vertices, int active, int count) {
+    constexpr int lowest[8] = {0, 0, 1, 0, 2, 0, 1, 0}, highest[8] = {0, 0, 1, 1, 2, 2, 2, 2};
+    if (count == 1) active = 1;
+    const auto one = static_cast<std::uint32_t>(vertices[lowest[active]]),
+               other = static_cast<std::uint32_t>(vertices[highest[active]]);
+    return static_cast<std::uint64_t>(std::max(one, other)) << 32 | std::min(one, other);
+}
+
+// Which contact of the present pair rests on given features. Forgets some when there are many.
+class FeatureTable {
+  public:
+    void clear() { ++now_; }
+    // Its number, or `next` when there is none yet, which is noted then.
+    int find(const Corners& c, int active, int next) {
+        if (active == 0b1111) return next;  // inside both, which no other pair of primitives shares
+        std::uint64_t first = features_of(c.vertex, active & ((1 << c.split) - 1), c.split);
+        std::uint64_t second = features_of(c.vertex + c.split, active >> c.split, c.count - c.split);
+        if (!c.a_first) std::swap(first, second);
+        const std::uint64_t mixed = first * 0x9E3779B97F4A7C15u + second * 0xC2B2AE3D27D4EB4Fu;
+        Slot& slot = slots_[mixed >> 57];
+        if (slot.when == now_ && slot.first == first && slot.second == second) return slot.contact;
+        slot = {first, second, now_, next};
+        return next;
+    }
+
+  private:
+    struct Slot {
+        std::uint64_t first = 0, second = 0, when = 0;
+        int contact = 0;
+    };
+    std::array<Slot, 128> slots_;
+    std::uint64_t now_ = 0;
+};
+
+// A candidate in range and where its closest points are: in a batch's results, or on their own.
+struct Hit {
+    int candidate;
+    int active;
+    const geometry::ClosestFour* four;
+    int lane;  // or index among those on their own
+};
+
+// Pairs of primitives of one kind on their way through a kernel.
+struct Batch {
+    int count = 0;
+    std::vector<int> candidate;
+    std::vector<geometry::PairCorners> corners;
+    std::vector<geometry::ClosestFour> found;
+
+    void start(std::size_t most) {
+        count = 0;
+        if (candidate.size() >= most) return;
+        candidate.resize(most);
+        corners.resize(most + geometry::four);
+        found.resize(most / geometry::four + 1);
+    }
+    void run(void (*kernel)(const geometry::PairCorners*, int, geometry::ClosestFour*)) {
+        if (count == 0) return;
+        const int groups = (count + geometry::four - 1) / geometry::four;
+        for (int n = count; n < geometry::four * groups; ++n) corners[n] = corners[0];  // lanes left over
+        kernel(corners.data(), groups, found.data());
+    }
+};
+
+// Reused from pair to pair; one per thread.
+struct Look {
+    Batch faces, edges;
+    std::vector<geometry::Closest> alone;
+    std::vector<Hit> hits;
+    FeatureTable features;
+};
+
+geometry::Closest closest_of_lane(const geometry::ClosestFour& all, int lane, bool edges) {
+    geometry::Closest c;
+    c.squared = all.squared[lane];
+    c.difference = Vec3(all.difference[0][lane], all.difference[1][lane], all.difference[2][lane]);
+    const double s = all.s[lane], t = all.t[lane];
+    if (edges)
+        c.weight = {1.0 - s, s, -(1.0 - t), -t};
+    else
+        c.weight = {1.0, -(1.0 - s - t), -s, -t};
+    return c;
+}
+
+[[gnu::always_inline]] inline void place(const Corners& c, const geometry::Closest& closest, const Mesh& a,
+                                         const Mesh& b, ContactPoint& point) {
+    Vec3 first = Vec3::Zero(), second = Vec3::Zero();
+    const Mesh& first_mesh = c.a_first ? a : b;
+    const Mesh& second_mesh = c.a_first ? b : a;
+    for (int k = 0; k < c.split; ++k) first += closest.weight[k] * first_mesh.vertices[c.vertex[k]];
+    for (int k = c.split; k < c.count; ++k) second -= closest.weight[k] * second_mesh.vertices[c.vertex[k]];
+    point.distance = std::sqrt(closest.squared);
+    point.normal = closest.difference / (c.a_first ? point.distance : -point.distance);
+    point.local_a = c.a_first ? first : second;
+    point.local_b = c.a_first ? second : first;
+}
+
+}  // namespace
+
+// Many pairs of primitives share their closest points: where two corners face each other, all triangles and edges of
+// both. They are one contact with their summed weight.
+void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
+    thread_local Look thread_look;
+    Look& look = thread_look;
+    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
+    const double reach = pair.range.reach_squared(), closed = pair.range.separation_squared();
+    const double odometer = pa.odometer + pb.odometer;
+    const double far = (std::sqrt(reach) + odometer) * (1.0 + 1e-12);
+    const float* const clear = clear_.data();
+    float nearest = 1e30f;
+
+    const auto gather = [&](Batch& batch, int begin, int end, const BodyPoints& first,
+                            const BodyPoints& second, int split) {
+        const Vec3 *x = first.x.data(), *y = second.x.data();
+        int* const candidate = batch.candidate.data();
+        geometry::PairCorners* const corners = batch.corners.data();
+        int count = batch.count;
+        for (int i = begin; i < end; ++i) {
+            if (clear[i] > far) {  // cannot have come into range since
+                nearest = std::min(nearest, clear[i]);
+                continue;
+            }
+            const auto& v = corners_[i];
+            candidate[count] = i;
+            corners[count++] = {x[v[0]].data(), (split == 2 ? x : y)[v[1]].data(), y[v[2]].data(),
+                                y[v[3]].data()};
+        }
+        batch.count = count;
+    };
+    look.faces.start(bodies.edge_edge - bodies.begin);
+    look.edges.start(bodies.others - bodies.edge_edge);
+    gather(look.faces, bodies.begin, bodies.triangle_vertex, pa, pb, 1);
+    gather(look.faces, bodies.triangle_vertex, bodies.edge_edge, pb, pa, 1);
+    gather(look.edges, bodies.edge_edge, bodies.others, pa, pb, 2);
+    look.faces.run(geometry::closest_four().point_triangle);
+    look.edges.run(geometry::closest_four().edge_edge);
+
+    look.alone.clear();
+    look.hits.resize(look.faces.count + look.edges.count + bodies.end - bodies.others);
+    Hit* const hits = look.hits.data();
+    std::size_t count = 0;
+    bool as_before = true;  // between two looks the same features mostly meet
+    const auto note = [&](int i, double squared, int active, const geometry::ClosestFour* four, int lane) {
+        clear_[i] = at_most(std::sqrt(squared) + odometer);
+        nearest = std::min(nearest, clear_[i]);
+        if (squared >= reach) return;
+        if (squared <= closed) {
+            pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
+            return;
+        }
+        as_before = as_before && count < pair.merged.size() && pair.merged[count].candidate == i &&
+                    pair.merged[count].active == active;
+        hits[count++] = {i, active, four, lane};
+    };
+    for (const Batch* batch : {&look.faces, &look.edges})
+        for (int n = 0; n < batch->count; ++n) {
+            const geometry::ClosestFour& found = batch->found[n / geometry::four];
+            const int lane = n % geometry::four;
+            toward_[batch->candidate[n]] = {static_cast<float>(found.difference[0][lane]),
+                                            static_cast<float>(found.difference[1][lane]),
+                                            static_cast<float>(found.difference[2][lane])};
+            note(batch->candidate[n], found.squared[lane], static_cast<int>(found.active[lane]), &found,
+                 lane);
+        }
+    for (int i = bodies.others; i < bodies.end; ++i) {
+        if (clear[i] > far) {
+            nearest = std::min(nearest, clear[i]);
+            continue;
+        }
+        const Candidate& candidate = set_.candidates[i];
+        const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
+        const Vec3* x[4];
+        for (int n = 0; n < c.count; ++n) x[n] = &((n < c.split) == c.a_first ? pa : pb).x[c.vertex[n]];
+        look.alone.push_back(closest_of(candidate, x));
+        note(i, look.alone.back().squared, look.alone.back().active, nullptr,
+             static_cast<int>(look.alone.size()) - 1);
+    }
+    pair.nearest = nearest;
+
+    if (!as_before || count != pair.merged.size()) {
+        look.features.clear();
+        pair.merged.clear();
+        pair.points.clear();
+        for (std::size_t n = 0; n < count; ++n) {
+            const Candidate& candidate = set_.candidates[hits[n].candidate];
+            const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
+            const int next = static_cast<int>(pair.points.size());
+            const int contact = look.features.find(c, hits[n].active, next);
+            pair.merged.push_back({hits[n].candidate, hits[n].active, contact});
+            if (contact == next) {
+                ContactPoint& point = pair.points.emplace_back();
+                point.weight = 0.0;
+                point.candidate = hits[n].candidate;
+            }
+            pair.points[contact].weight += candidate.weight;
+        }
+    }
+    const Mesh &a = pa.shape->shape->mesh, &b = pb.shape->shape->mesh;
+    int next = 0;
+    for (std::size_t n = 0; n < count; ++n) {
+        if (pair.merged[n].contact < next) continue;
+        const Hit& hit = hits[n];
+        ContactPoint& point = pair.points[next++];
+        if (hit.four) {
+            const auto& v = corners_[hit.candidate];
+            const bool of_edges = hit.candidate >= bodies.edge_edge;
+            const Corners c{{v[0], v[1], v[2], v[3]},
+                            4,
+                            of_edges ? 2 : 1,
+                            of_edges || hit.candidate < bodies.triangle_vertex};
+            place(c, closest_of_lane(*hit.four, hit.lane, of_edges), a, b, point);
+        } else {
+            place(corners_of(set_.candidates[hit.candidate], *pa.shape, *pb.shape), look.alone[hit.lane], a,
+                  b, point);
+        }
+    }
+}
+
+}  // namespace tenon::affine
