@@ -286,11 +286,26 @@ class IslandNewton {
     }
 
     template <int Dof>
+    bool link(NewtonSystem<Dof>& system) {
+        Clock clock(result_.assemble_ms);
+        return system.link(island_, context_);
+    }
+
+    template <int Dof>
     void direction_with(NewtonSystem<Dof>& system, solve::BlockCholesky& factors) {
-        {
+        const auto sum = [&] {
             Clock clock(result_.assemble_ms);
-            system.assemble(island_, context_);
-        }
+            system.sum(island_, context_);
+        };
+        const auto analyse = [&] {
+            Clock clock(result_.solve_ms);
+            system.analyse(island_, factors);
+        };
+        // An order of elimination is one thread's work: the other sums contacts meanwhile.
+        if (link(system))
+            parallel_for(2, grain_of(island_, 1), [&](std::size_t part) { part == 0 ? analyse() : sum(); });
+        else
+            sum();
         Clock clock(result_.solve_ms);
         system.solve(island_, context_, factors, direction_);
         ++result_.solves;

@@ -32,6 +32,7 @@ void NewtonSystem<Dof>::assemble_body(const BodyStep& body, const Mat34& q, int 
     Mat34& g = gradient_[node];
     for (int k = 0; k < 4; ++k) g.col(k) = body.inertia.of_column(k) * (q.col(k) - body.target.col(k));
     Eigen::Map<Eigen::Matrix<double, Dof, Dof>> H(matrix_.diagonal_block(node));
+    H.setZero();
     if constexpr (Dof == 6) {
         // Along exp(w) A the inertial term has the Hessian tr(Y) I - Y with Y = sum s_k target_k a_k^T.
         const Mat3 target = body.target.template leftCols<3>();
@@ -61,17 +62,18 @@ void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& conte
     parallel_for(count, grain_of(island, 4), [&](std::size_t k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
-        if (contacts.points.empty() && contacts.friction.empty()) return;
+        using Block = Eigen::Map<Eigen::Matrix<double, Dof, Dof>>;
+        if (contacts.points.empty() && contacts.friction.empty()) {
+            if (place_of_[k] >= 0) Block(matrix_.lower_block(place_of_[k])).setZero();
+            return;
+        }
         PairSum<Dof>& sum = pair_sums_[k];
         sum_pair(sum, island.pairs[k], context);
-        const int a = context.node[pair.a], b = context.node[pair.b];
-        if (a < 0 || b < 0) return;
-        Eigen::Map<Eigen::Matrix<double, Dof, Dof>> lower(
-            matrix_.lower_block(matrix_.find(std::max(a, b), std::min(a, b))));
-        if (b > a)
-            lower = sum.ba;
+        if (place_of_[k] < 0) return;
+        if (context.node[pair.b] > context.node[pair.a])
+            Block(matrix_.lower_block(place_of_[k])) = sum.ba;
         else
-            lower = sum.ba.transpose();
+            Block(matrix_.lower_block(place_of_[k])) = sum.ba.transpose();
     });
 }
 
@@ -111,29 +113,46 @@ void NewtonSystem<Dof>::add_pairs_of(int node, const Island& island, const StepC
 }
 
 template <int Dof>
-void NewtonSystem<Dof>::assemble(const Island& island, const StepContext& context) {
-    const int nodes = static_cast<int>(island.bodies.size());
-    std::vector<std::pair<int, int>> links;
+bool NewtonSystem<Dof>::link(const Island& island, const StepContext& context) {
+    std::size_t linked = 0;
     for (const int k : island.pairs) {
-        const CandidatePair& pair = context.field.pair(k);
         PairContacts& contacts = context.field.contacts(k);
         // Pairs that touched once keep their place: a new pattern needs a new elimination order.
         contacts.linked = contacts.linked || !contacts.points.empty() || !contacts.friction.empty();
-        if (!contacts.linked) continue;
-        const int a = context.node[pair.a], b = context.node[pair.b];
-        if (a >= 0 && b >= 0) links.emplace_back(std::max(a, b), std::min(a, b));
+        linked += contacts.linked;
     }
-    for (const int r : island.rows) {
-        const int a = context.node[context.joint_rows[r].a], b = context.node[context.joint_rows[r].b];
-        links.emplace_back(std::max(a, b), std::min(a, b));
-    }
-    matrix_.resize(solve::make_pattern(nodes, std::move(links)), Dof);
-    gradient_.assign(nodes, Mat34::Zero());
-    stretch_.assign(nodes, 0.0);
+    if (listed_ && linked == linked_) return false;
+    linked_ = linked;
+    const auto nodes_of = [&](const auto& two) {
+        const int a = context.node[two.a], b = context.node[two.b];
+        return std::pair(std::max(a, b), std::min(a, b));
+    };
+    std::vector<std::pair<int, int>> links;
+    links.reserve(linked + island.rows.size());
+    for (const int k : island.pairs)
+        if (const auto [i, j] = nodes_of(context.field.pair(k)); context.field.contacts(k).linked && j >= 0)
+            links.emplace_back(i, j);
+    for (const int r : island.rows) links.push_back(nodes_of(context.joint_rows[r]));
+    matrix_.resize(solve::make_pattern(static_cast<int>(island.bodies.size()), std::move(links)), Dof);
+    place_of_.resize(island.pairs.size());
+    parallel_for(island.pairs.size(), grain_of(island, 64), [&](std::size_t k) {
+        const auto [i, j] = nodes_of(context.field.pair(island.pairs[k]));
+        place_of_[k] = j >= 0 && context.field.contacts(island.pairs[k]).linked ? matrix_.find(i, j) : -1;
+    });
     list_pairs(island, context);
+    return true;
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::sum(const Island& island, const StepContext& context) {
+    const std::size_t nodes = island.bodies.size();
+    gradient_.resize(nodes);
+    stretch_.resize(nodes);
+    if (!island.rows.empty()) std::fill(matrix_.lower.begin(), matrix_.lower.end(), 0.0);
     add_pairs(island, context);
-    parallel_for(island.bodies.size(), grain_of(island, 8), [&](std::size_t n) {
+    parallel_for(nodes, grain_of(island, 8), [&](std::size_t n) {
         const int body = island.bodies[n];
+        stretch_[n] = 0.0;
         assemble_body(context.bodies.body[body], context.q[body], static_cast<int>(n), context);
         add_pairs_of(static_cast<int>(n), island, context);
     });
@@ -307,13 +326,18 @@ void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& conte
 }
 
 template <int Dof>
+void NewtonSystem<Dof>::analyse(const Island& island, solve::BlockCholesky& solver) const {
+    if (island.bodies.size() > 1) solver.analyse(matrix_.pattern, Dof, island.in_order);
+}
+
+template <int Dof>
 void NewtonSystem<Dof>::factor(const Island& island, solve::BlockCholesky& solver) {
     if (island.bodies.size() == 1) {
         single_.compute(Eigen::Map<const Eigen::Matrix<double, Dof, Dof>>(matrix_.diagonal.data()));
         return;
     }
     fallback_.reset();
-    if (island.in_order) solver.analyse(matrix_.pattern, Dof, true);
+    analyse(island, solver);
     const bool good = solver.factor(matrix_);
     solver.keep_order(true);
     if (good) return;

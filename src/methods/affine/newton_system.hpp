@@ -34,7 +34,15 @@ class NewtonSystem {
         known_ = 0;
         listed_ = false;
     }
-    void assemble(const Island& island, const StepContext& context);
+    // In two steps: which blocks there are, true when that is new; then what is in them. The first is enough for a solver
+    // to analyse.
+    bool link(const Island& island, const StepContext& context);
+    void sum(const Island& island, const StepContext& context);
+    void assemble(const Island& island, const StepContext& context) {
+        link(island, context);
+        sum(island, context);
+    }
+    void analyse(const Island& island, solve::BlockCholesky& solver) const;
     void solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                Direction& out);
 
@@ -70,13 +78,14 @@ class NewtonSystem {
     void add_row(const JointRow& row, const StepContext& context, double factor, double* x) const;
 
     solve::BlockMatrix matrix_;
-    solve::BlockPattern pattern_;
     std::vector<Mat34> gradient_;  // dE/dq per body
     std::vector<double> stretch_;  // contact stiffness seen by strain
     std::vector<PairSum<Dof>> pair_sums_;
     std::size_t known_ = 0;                    // of them, those that belong to the island
     std::vector<int> pairs_start_, pairs_of_;  // per body
     bool listed_ = false;
+    std::vector<int> place_of_;  // of each pair's block in the matrix; -1: none
+    std::size_t linked_ = 0;     // pairs that have or had contacts
     Eigen::LDLT<Eigen::Matrix<double, Dof, Dof>> single_;
     std::unique_ptr<solve::BlockLdlt> fallback_;  // of the last factorisation, where Cholesky failed
     std::vector<double> right_, x_, residual_, correction_;
