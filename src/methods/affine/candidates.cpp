@@ -125,26 +125,36 @@ void CandidateBuilder::split_large_pairs(const std::vector<const ContactShape*>&
 
 // All that was found, sorted by pair, then by kind.
 void CandidateBuilder::join(CandidateSet& out) const {
+    const auto begin_of = [&](std::size_t search, std::size_t kind) {
+        return kind > 0 ? found_[search].end[kind - 1] : 0;
+    };
     out.pairs.clear();
-    out.candidates.clear();
+    std::vector<std::pair<std::size_t, std::size_t>> searches;  // of each pair
+    int count = 0;
     for (std::size_t first = 0, last; first < searches_.size(); first = last) {
-        const std::size_t pair = searches_[first].pair;
-        for (last = first + 1; last < searches_.size() && searches_[last].pair == pair;) ++last;
-        const auto count = [&] { return static_cast<int>(out.candidates.size()); };
-        const int begin = count();
+        const auto [a, b] = body_pairs_[searches_[first].pair];
+        for (last = first + 1; last < searches_.size() && searches_[last].pair == searches_[first].pair;)
+            ++last;
+        const int begin = count;
         std::array<int, kinds.size()> start{};
         for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-            start[kind] = count();
-            for (std::size_t k = first; k < last; ++k) {
-                const auto from = found_[k].candidates.begin();
-                out.candidates.insert(out.candidates.end(), from + (kind > 0 ? found_[k].end[kind - 1] : 0),
-                                      from + found_[k].end[kind]);
-            }
+            start[kind] = count;
+            for (std::size_t k = first; k < last; ++k)
+                count += static_cast<int>(found_[k].end[kind] - begin_of(k, kind));
         }
-        if (count() > begin)
-            out.pairs.push_back(
-                {body_pairs_[pair].a, body_pairs_[pair].b, begin, count(), start[1], start[2], start[3]});
+        if (count == begin) continue;
+        out.pairs.push_back({a, b, begin, count, start[1], start[2], start[3]});
+        searches.emplace_back(first, last);
     }
+    out.candidates.resize(count);
+    parallel_for(out.pairs.size(), 16, [&](std::size_t pair) {
+        auto to = out.candidates.begin() + out.pairs[pair].begin;
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+            for (std::size_t k = searches[pair].first; k < searches[pair].second; ++k) {
+                const auto from = found_[k].candidates.begin();
+                to = std::copy(from + begin_of(k, kind), from + found_[k].end[kind], to);
+            }
+    });
 }
 
 }  // namespace tenon::affine

@@ -55,12 +55,12 @@ ContactField::ContactField(const World& world) {
 void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
                            const std::vector<double>& contact_mass) {
     builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
-    clear_.assign(set_.candidates.size(), 0.0f);
-    toward_.assign(set_.candidates.size(), {});
+    clear_.resize(set_.candidates.size());
+    toward_.resize(set_.candidates.size());
     corners_.resize(set_.candidates.size());
     for (BodyPoints& points : points_) points.odometer = 0.0;
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
-    parallel_for(set_.pairs.size(), 64, [&](std::size_t k) {
+    parallel_for(set_.pairs.size(), 16, [&](std::size_t k) {
         const CandidatePair& pair = set_.pairs[k];
         contacts_[k].seen_a = contacts_[k].seen_b = -1;
         contacts_[k].points.clear();
@@ -68,6 +68,8 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
         contacts_[k].merged.clear();
         contacts_[k].nearest = 0.0f;
         for (int i = pair.begin; i < pair.end; ++i) {
+            clear_[i] = 0.0f;
+            toward_[i] = {};
             const Corners c = corners_of(set_.candidates[i], *body_shapes_[pair.a], *body_shapes_[pair.b]);
             std::copy(std::begin(c.vertex), std::end(c.vertex), corners_[i].begin());
         }

@@ -1,5 +1,6 @@
 #include "methods/affine/newton_system.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <Eigen/Cholesky>
@@ -267,52 +268,61 @@ template <int Dof>
 void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& context,
                                   solve::BlockCholesky& solver, const Direction& direction, double t,
                                   std::vector<Mat34>& trial) {
-    const std::size_t nodes = island.bodies.size();
+    const std::size_t nodes = island.bodies.size(), pairs = island.pairs.size();
     std::vector<Mat34> bent(nodes);   // what the poses are off a straight step
     std::vector<double> most(nodes);  // of that, for any point of the body
+    std::vector<double> closed;       // by it, of each pair's gaps
+    const auto off_straight = [&](int a, int b, const ContactPoint& p) {
+        double off = 0.0;
+        if (a >= 0) off += p.normal.dot(transform(bent[a], p.local_a));
+        if (b >= 0) off -= p.normal.dot(transform(bent[b], p.local_b));
+        return off;
+    };
     const auto some_gap_closes = [&] {
-        for (const int k : island.pairs) {
-            const CandidatePair& pair = context.field.pair(k);
+        closed.assign(pairs, 0.0);
+        parallel_for(pairs, grain_of(island, 64), [&](std::size_t k) {
+            const CandidatePair& pair = context.field.pair(island.pairs[k]);
+            const PairContacts& contacts = context.field.contacts(island.pairs[k]);
             const int a = context.node[pair.a], b = context.node[pair.b];
-            const double off = (a >= 0 ? most[a] : 0.0) + (b >= 0 ? most[b] : 0.0);
-            if (off > 0.1 * context.field.contacts(k).closest) return true;
-        }
-        return false;
+            const double bound = (a >= 0 ? most[a] : 0.0) + (b >= 0 ? most[b] : 0.0);
+            if (bound <= 0.1 * contacts.closest) return;
+            for (const ContactPoint& p : contacts.points)
+                closed[k] = std::max(closed[k], -off_straight(a, b, p) / p.distance);
+        });
+        return std::any_of(closed.begin(), closed.end(), [](double part) { return part >= 0.1; });
     };
     for (int sweep = 0; sweep < 2; ++sweep) {
-        for (std::size_t n = 0; n < nodes; ++n) {
+        parallel_for(nodes, grain_of(island, 32), [&](std::size_t n) {
             bent[n] = trial[n] - context.q[island.bodies[n]] - t * direction.step[n];
             most[n] = displacement_bound(bent[n], context.field.local_box(island.bodies[n]));
-        }
+        });
         if (!some_gap_closes()) return;
-        residual_.assign(nodes * Dof, 0.0);
-        correction_.resize(nodes * Dof);
-        double worst = 0.0;  // of gaps closed by it, in gaps
-        for (const int k : island.pairs) {
-            const CandidatePair& pair = context.field.pair(k);
-            const int a = context.node[pair.a], b = context.node[pair.b];
-            for (const ContactPoint& p : context.field.contacts(k).points) {
-                double off = 0.0;
-                if (a >= 0) off += p.normal.dot(transform(bent[a], p.local_a));
-                if (b >= 0) off -= p.normal.dot(transform(bent[b], p.local_b));
-                worst = std::max(worst, -off / p.distance);
-                const double pull = -context.bodies.potential_scale * p.stiffness * off;
-                using Unknowns = Eigen::Map<Eigen::Matrix<double, Dof, 1>>;
-                if (a >= 0)
-                    Unknowns(residual_.data() + Dof * a) +=
-                        pull * unknowns_of<Dof>(context.q[pair.a], p.local_a, p.normal);
-                if (b >= 0)
-                    Unknowns(residual_.data() + Dof * b) -=
-                        pull * unknowns_of<Dof>(context.q[pair.b], p.local_b, p.normal);
-            }
-        }
-        if (worst < 0.1) return;
         // Turns too large for a square to describe.
         if (sweep == 0)
             for (std::size_t n = 0; n < nodes; ++n)
                 if (bent[n].squaredNorm() > 0.1 * (t * direction.step[n]).squaredNorm()) return;
+        residual_.resize(nodes * Dof);
+        correction_.resize(nodes * Dof);
+        parallel_for(nodes, grain_of(island, 8), [&](std::size_t n) {
+            Eigen::Map<Eigen::Matrix<double, Dof, 1>> sum(residual_.data() + Dof * n);
+            sum.setZero();
+            const Mat34& q = context.q[island.bodies[n]];
+            for (int e = pairs_start_[n]; e < pairs_start_[n + 1]; ++e) {
+                const int k = island.pairs[pairs_of_[e] / 2];
+                const CandidatePair& pair = context.field.pair(k);
+                const bool second = pairs_of_[e] % 2;
+                for (const ContactPoint& p : context.field.contacts(k).points) {
+                    const double off = off_straight(context.node[pair.a], context.node[pair.b], p);
+                    const double pull = -context.bodies.potential_scale * p.stiffness * off;
+                    if (second)
+                        sum -= pull * unknowns_of<Dof>(q, p.local_b, p.normal);
+                    else
+                        sum += pull * unknowns_of<Dof>(q, p.local_a, p.normal);
+                }
+            }
+        });
         solve_factored(solver, residual_, correction_);
-        for (std::size_t n = 0; n < nodes; ++n) {
+        parallel_for(nodes, grain_of(island, 32), [&](std::size_t n) {
             const Eigen::Map<const Eigen::Matrix<double, Dof, 1>> d(correction_.data() + Dof * n);
             if constexpr (Dof == 6) {
                 trial[n].template leftCols<3>() =
@@ -321,7 +331,7 @@ void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& conte
             } else {
                 trial[n] = retract(trial[n], Eigen::Map<const Mat34>(d.data()), 1.0);
             }
-        }
+        });
     }
 }
 
