@@ -170,11 +170,12 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
                     pair.merged[count].active == active;
         hits[count++] = {i, active, four, lane};
     };
+    const bool many = bodies.end - bodies.begin >= many_candidates;
     for (const Batch* batch : {&look.faces, &look.edges})
         for (int n = 0; n < batch->count; ++n) {
             const geometry::ClosestFour& found = batch->found[n / geometry::four];
             const int lane = n % geometry::four;
-            toward_[batch->candidate[n]] = {static_cast<float>(found.difference[0][lane]),
+            if (many) toward_[batch->candidate[n]] = {static_cast<float>(found.difference[0][lane]),
                                             static_cast<float>(found.difference[1][lane]),
                                             static_cast<float>(found.difference[2][lane])};
             note(batch->candidate[n], found.squared[lane], static_cast<int>(found.active[lane]), &found,

@@ -231,7 +231,7 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
     const double kept = options.min_separation + keep * dhat;  // the most that any gap must keep
     if (pair_motion == 0.0) return t_max;
     thread_local std::vector<int> near;
-    find_near(bodies, contacts_[k].range, t_max, keep, near);
+    find_near(bodies, contacts_[k], t_max, keep, near);
     for (const int i : near) {
         if (!(options.t_max > 0.0)) break;
         const double gap = clear_[i] - odometer - options.min_separation;
@@ -260,18 +260,25 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
 
 // The candidates whose gap the trial step might close too far, as far as bounds on the bodies' ways and the directions that
 // candidates had when last looked at can tell.
-void ContactField::find_near(const CandidatePair& bodies, const ContactRange& range, double t_max,
-                             double keep, std::vector<int>& near) const {
+void ContactField::find_near(const CandidatePair& bodies, const PairContacts& pair, double t_max, double keep,
+                             std::vector<int>& near) const {
+    const ContactRange& range = pair.range;
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
     // Room grows with the gap, so one limit serves all.
     const double motion = (pa.step_bound + pb.step_bound) * t_max, most_kept = keep * range.dhat;
     const double gap = motion > range.dhat - most_kept ? motion + most_kept : motion / (1.0 - keep);
     const double limit = (gap + range.separation + pa.odometer + pb.odometer) * (1.0 + 1e-12);
+    near.clear();
+    if (pair.nearest > limit) return;
     near.resize(bodies.end - bodies.begin);
     int count = 0;
     for (int i = bodies.begin; i < bodies.end; ++i) {
         near[count] = i;
         count += !(clear_[i] > limit);
+    }
+    if (bodies.end - bodies.begin < many_candidates) {
+        near.resize(count);
+        return;
     }
     const double reach = std::max(displacement_bound(pa.q, pa.shape->shape->box) + pa.step_bound,
                                   displacement_bound(pb.q, pb.shape->shape->box) + pb.step_bound);

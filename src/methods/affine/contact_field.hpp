@@ -44,6 +44,9 @@ struct MergedCandidate {
     int contact;
 };
 
+// Of pairs with fewer candidates no directions are kept: a few distances cost less than the memory.
+constexpr int many_candidates = 256;
+
 struct PairContacts {
     std::vector<ContactPoint> points;
     std::vector<MergedCandidate> merged;
@@ -118,7 +121,7 @@ class ContactField {
     void find_used_vertices();
     void collect(const CandidatePair& bodies, PairContacts& pair);
     double safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const;
-    void find_near(const CandidatePair& bodies, const ContactRange& range, double t_max, double keep,
+    void find_near(const CandidatePair& bodies, const PairContacts& pair, double t_max, double keep,
                    std::vector<int>& near) const;
 
     std::vector<std::unique_ptr<ContactShape>> shape_table_;  // per world shape
