@@ -18,6 +18,7 @@ constexpr double scripted_weight =
     1e5;  // scripted bodies are pushed to their pose with this many times their inertia
 constexpr int max_rounds = 100;  // of candidates within a step
 constexpr double most_steps_ahead = 4.0;
+constexpr double small_part = 0.05;   // of a body's size, which it may move in a step that is one of two
 constexpr int oldest_candidates = 8;  // steps; bounds on what has moved since grow with every iteration
 
 // Of the solid bodies that move; 1e300 when there are none.
@@ -193,26 +194,61 @@ void AffineMethod::solve_free_bodies(StepReport& report) {
     }
 }
 
-// Where nothing moves far in a step, candidates for the motion of a few steps serve them all.
-double AffineMethod::steps_ahead() const {
-    double sum = 0.0;
+// Where nothing moves far in a step, candidates for the motion of a few steps serve them all: far compared with the contact
+// range, or, where the last candidates served as long as planned, with the bodies. Bodies that slide along each other
+// then have few more in two steps than in one.
+int AffineMethod::steps_ahead() const {
+    double sum = 0.0, part = 0.0;
     int moving = 0;
     for (std::size_t i = 0; i < q_.size(); ++i) {
         if (bodies_.body[i].role == Role::still) continue;
-        sum += displacement_bound(free_[i] - bodies_.body[i].start, field_.local_box(static_cast<int>(i)));
+        const Box3& box = field_.local_box(static_cast<int>(i));
+        const double way = displacement_bound(free_[i] - bodies_.body[i].start, box);
+        sum += way;
+        part += way / box.size().norm();
         ++moving;
     }
-    return sum > 0.0 ? std::clamp(std::floor(scale_.dhat * moving / sum), 1.0, most_steps_ahead) : 1.0;
+    if (!(sum > 0.0)) return 1;
+    const double steps = std::clamp(std::floor(scale_.dhat * moving / sum), 1.0, most_steps_ahead);
+    const bool served = age_ >= 0 && age_ + 1 >= planned_;
+    if (steps == 1.0 && served && part < small_part * moving) return 2;
+    return static_cast<int>(steps);
 }
 
-// Those of an earlier step still cover this one, with room for what contact does.
+// The way of the next steps if nothing else happens: the step's own, and on from there turning as it does. The straight way
+// then lies in the middle between the arc's ends and its height.
+Sweep AffineMethod::sweep_ahead(std::size_t i, int steps, double dt) const {
+    const BodyStep& body = bodies_.body[i];
+    Sweep sweep{body.start, free_[i], 0.0, body.role != Role::still};
+    if (!sweep.moves) return sweep;
+    const Box3& box = field_.local_box(static_cast<int>(i));
+    const Mat34 way = free_[i] - body.start;
+    double off = 0.0;
+    if (steps > 1) {
+        // What touches others goes on as it did, not as it would without them.
+        const bool touches = history_[i].strayed >= 0.0 && body.role == Role::moving;
+        const Mat34& next = touches ? body.predicted : free_[i];
+        sweep.q1 = extrapolate_rigidly(next, (next - body.start) / dt, body.inertia, (steps - 1) * dt);
+        const Mat34 aside = 0.5 * (next - body.start - (sweep.q1 - sweep.q0) / steps);
+        sweep.q0 += aside;
+        sweep.q1 += aside;
+        off = std::max(deviation_from(sweep, body.start, box), deviation_from(sweep, free_[i], box));
+    }
+    sweep.slack =
+        0.5 * scale_.dhat + std::max(off, room_needed(displacement_bound(way, box), history_[i].strayed));
+    return sweep;
+}
+
+// Those of an earlier step still cover this one, with room for what contact does; less while they go as planned.
 bool AffineMethod::candidates_last() const {
     if (age_ < 0 || age_ >= oldest_candidates) return false;
+    const double part = age_ + 1 < planned_ ? 0.7 : 0.5;
     for (std::size_t i = 0; i < q_.size(); ++i) {
         if (bodies_.body[i].role == Role::still) continue;
         const Box3& box = field_.local_box(static_cast<int>(i));
-        if (deviation_from(sweeps_[i], q_[i], box) > sweeps_[i].slack ||
-            deviation_from(sweeps_[i], free_[i], box) > 0.5 * sweeps_[i].slack)
+        const double slack = sweeps_[i].slack;
+        if (deviation_from(sweeps_[i], q_[i], box) > slack ||
+            deviation_from(sweeps_[i], free_[i], box) > part * slack)
             return false;
     }
     return true;
@@ -229,7 +265,7 @@ void AffineMethod::rebuild_candidates(const World& world) {
 }
 
 // Candidates for the free motion plus slack; later rounds start from where the bodies are and allow more.
-void AffineMethod::build_candidates(const World& world, int round, double largest_motion) {
+void AffineMethod::build_candidates(const World& world, int round, double dt, double largest_motion) {
     const auto stage = timer_.stage("candidates");
     const std::size_t count = q_.size();
     if (round == 0) {
@@ -249,17 +285,8 @@ void AffineMethod::build_candidates(const World& world, int round, double larges
             return;
         }
         sweeps_.resize(count);
-        const double ahead = steps_ahead();
-        for (std::size_t i = 0; i < count; ++i) {
-            const BodyStep& body = bodies_.body[i];
-            const bool moves = body.role != Role::still;
-            const Mat34 way = free_[i] - body.start;
-            sweeps_[i] = {body.start, ahead > 1.0 ? Mat34(body.start + ahead * way) : free_[i], 0.0, moves};
-            if (moves)
-                sweeps_[i].slack = 0.5 * scale_.dhat +
-                                   room_needed(displacement_bound(way, field_.local_box(static_cast<int>(i))),
-                                               history_[i].strayed);
-        }
+        planned_ = steps_ahead();
+        for (std::size_t i = 0; i < count; ++i) sweeps_[i] = sweep_ahead(i, planned_, dt);
         age_ = 0;
     } else {
         for (std::size_t i = 0; i < count; ++i) {
@@ -313,7 +340,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
         context.dump = settings_.dump + "-step" + std::to_string(step_);
     bool more = true;
     for (int round = 0; round < max_rounds && more; ++round) {
-        build_candidates(world, round, context.largest_motion);
+        build_candidates(world, round, dt, context.largest_motion);
         more = solve_islands(context, round);
     }
     report.iterations = std::max(report.iterations, iterations_);
@@ -443,6 +470,7 @@ void AffineMethod::save(std::ostream& out) const {
     write_value(out, tolerance_);
     write_values(out, history_);
     write_value(out, age_);
+    write_value(out, planned_);
     write_values(out, sweeps_);
 }
 
@@ -455,6 +483,7 @@ void AffineMethod::load(std::istream& in) {
     read_value(in, tolerance_);
     read_values(in, history_);
     read_value(in, age_);
+    read_value(in, planned_);
     read_values(in, sweeps_);
     must_find_again_ = true;
 }

@@ -33,9 +33,10 @@ class AffineMethod final : public Method {
     void plan_restitution(const World& world, double dt);
     void prepare_bodies(const World& world, double dt);
     void solve_free_bodies(StepReport& report);
-    void build_candidates(const World& world, int round, double largest_motion);
+    void build_candidates(const World& world, int round, double dt, double largest_motion);
     bool candidates_last() const;
-    double steps_ahead() const;
+    int steps_ahead() const;
+    Sweep sweep_ahead(std::size_t i, int steps, double dt) const;
     void rebuild_candidates(const World& world);
     void solve_contacts(const World& world, double dt, StepReport& report);
     bool solve_islands(StepContext& context, int round);
@@ -56,6 +57,7 @@ class AffineMethod final : public Method {
     std::vector<BodyHistory> history_;
     bool first_step_ = true;
     std::vector<Sweep> sweeps_;     // what the candidates cover
+    int planned_ = 1;               // how many steps they were made for
     int age_ = -1;                  // steps since they were found; -1: none to keep
     bool must_find_again_ = false;  // after a checkpoint, which has their sweeps only
 
