@@ -175,9 +175,10 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
         for (int n = 0; n < batch->count; ++n) {
             const geometry::ClosestFour& found = batch->found[n / geometry::four];
             const int lane = n % geometry::four;
-            if (many) toward_[batch->candidate[n]] = {static_cast<float>(found.difference[0][lane]),
-                                            static_cast<float>(found.difference[1][lane]),
-                                            static_cast<float>(found.difference[2][lane])};
+            if (many)
+                toward_[batch->candidate[n]] = {static_cast<float>(found.difference[0][lane]),
+                                                static_cast<float>(found.difference[1][lane]),
+                                                static_cast<float>(found.difference[2][lane])};
             note(batch->candidate[n], found.squared[lane], static_cast<int>(found.active[lane]), &found,
                  lane);
         }
