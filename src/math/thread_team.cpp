@@ -20,22 +20,24 @@ constexpr int most_threads = 64, most_loops = 64;
 constexpr auto stay_awake = std::chrono::microseconds(1000);  // without work
 constexpr int turns_between_looks = 32;                       // at the clock, and at who else wants the core
 
-// What is left of one thread's part of a loop: its owner takes from the front, others from the back.
+// What is left of one thread's part of a loop: its owner takes from the front, others from the back. (Plain numbers, so
+// that a loop sets up the parts it has and not all it could have.)
 struct alignas(64) Part {
-    std::atomic<std::uint64_t> left;
+    std::uint64_t left;  // the first of its ranges and, in the upper half, the end
     std::size_t first;
 
     void set(std::size_t first_range, std::size_t ranges) {
         first = first_range;
-        left.store(static_cast<std::uint64_t>(ranges) << 32, std::memory_order_relaxed);
+        left = static_cast<std::uint64_t>(ranges) << 32;
     }
     bool take(bool front, std::size_t& taken) {
-        std::uint64_t seen = left.load(std::memory_order_relaxed);
+        const std::atomic_ref shared(left);
+        std::uint64_t seen = shared.load(std::memory_order_relaxed);
         for (;;) {
             const std::uint64_t begin = seen & 0xffffffffu, end = seen >> 32;
             if (begin >= end) return false;
             const std::uint64_t rest = front ? seen + 1 : (end - 1) << 32 | begin;
-            if (!left.compare_exchange_weak(seen, rest, std::memory_order_relaxed)) continue;
+            if (!shared.compare_exchange_weak(seen, rest, std::memory_order_relaxed)) continue;
             taken = front ? begin : end - 1;
             return true;
         }

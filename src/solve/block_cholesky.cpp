@@ -17,9 +17,9 @@ namespace {
 
 constexpr int kTileSize = kTile * kTile;
 constexpr int kColumnGroup = 4;         // tiles factored together before the rest of the front is updated
-constexpr double kParallelFlops = 2e6;  // fronts above this share their work between threads
+constexpr double kParallelFlops = 2e5;  // fronts above this share their work between threads
 constexpr double kWorthKeeping = 1.3;   // more work than this times that of the last order asks for a new one
-constexpr double kShareFlops = 2e5;     // matrices below this are not worth waking another thread for
+constexpr double kShareFlops = 5e4;     // matrices below this are not worth waking another thread for
 
 // Where a supernode's factor lives, and its size in tiles. Row panel p begins at offset + p * row_stride.
 struct Front {

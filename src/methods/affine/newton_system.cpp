@@ -60,7 +60,7 @@ void NewtonSystem<Dof>::add_pairs(const Island& island, const StepContext& conte
     const std::size_t count = island.pairs.size();
     if (pair_sums_.size() < count) pair_sums_.resize(count);
     for (; known_ < count; ++known_) pair_sums_[known_].forget();
-    parallel_for(count, grain_of(island, 4), [&](std::size_t k) {
+    parallel_for(count, grain_of(island, 2), [&](std::size_t k) {
         const CandidatePair& pair = context.field.pair(island.pairs[k]);
         const PairContacts& contacts = context.field.contacts(island.pairs[k]);
         using Block = Eigen::Map<Eigen::Matrix<double, Dof, Dof>>;
