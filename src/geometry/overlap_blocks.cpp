@@ -46,7 +46,10 @@ struct BlockStore {
     struct Side {
         SlotTable table;
         std::vector<Slot> slots;
-        std::vector<LanePoint> world, own;
+        std::vector<LanePoint> world;
+        std::vector<LaneBox> own;  // ways
+        SlotTable node_table;
+        std::vector<LaneBox> node_boxes;
     };
     Side a, b;
 };
@@ -56,14 +59,24 @@ OverlapScratch::~OverlapScratch() = default;
 
 namespace {
 
-// A posed surface's blocks, each posed when first asked for.
+// A posed surface's tree nodes and blocks, each posed when first asked for.
 class PosedBlocks {
   public:
     PosedBlocks(const LanePlacement& place, BlockStore::Side& store) : place_(place), store_(store) {
         store.slots.clear();
         store.world.clear();
         store.own.clear();
+        store.node_boxes.clear();
         store.table.start(place.surface().blocks());
+        store.node_table.start(place.surface().tree().nodes().size());
+    }
+
+    LaneBox node_box(int node) {
+        const std::size_t next = store_.node_boxes.size();
+        const int found = store_.node_table.find(node, next);
+        if (found == static_cast<int>(next))
+            store_.node_boxes.push_back(place_.node_box(place_.surface().tree().nodes()[node]));
+        return store_.node_boxes[found];
     }
 
     int slot(int block) {
@@ -87,13 +100,13 @@ class PosedBlocks {
         }
         return store_.world.data() + it.world;
     }
-    const LanePoint* own(int slot) {
+    const LaneBox* own(int slot) {
         BlockStore::Slot& it = store_.slots[slot];
         if (it.own < 0) {
             const LanePoint* from = world(slot);
             it.own = static_cast<int>(store_.own.size());
             for (std::size_t i = 0; i < it.block.vertices.size(); ++i)
-                store_.own.push_back(it.box.axes.along(from[i]));
+                store_.own.push_back(LaneBox::of(it.box.axes.along(from[i])));
         }
         return store_.own.data() + it.own;
     }
@@ -126,6 +139,12 @@ LaneBox box_of(const LanePoint* corner, const std::array<std::uint8_t, Size>& co
     for (std::size_t k = 1; k < Size; ++k) box.add(corner[corners[k]]);
     return box;
 }
+template <std::size_t Size>
+LaneBox box_of(const LaneBox* corner, const std::array<std::uint8_t, Size>& corners) {
+    LaneBox box = corner[corners[0]];
+    for (std::size_t k = 1; k < Size; ++k) box.add(corner[corners[k]]);
+    return box;
+}
 
 struct PickedBlock {
     Picked<3, SurfaceTree::block_elements> triangles;
@@ -134,7 +153,7 @@ struct PickedBlock {
     LaneBox bounds;  // of what was picked
 
     // Boxes are widened by `margin`.
-    void pick(const Posed& body, const SurfaceTree::Block& block, const LanePoint* corner,
+    void pick(const Posed& body, const SurfaceTree::Block& block, const LaneBox* corner,
               const LaneBox& region, float margin) {
         triangles.count = edges.count = vertices.count = 0;
         bounds = LaneBox::nothing();
@@ -202,8 +221,7 @@ class BlockSearch {
             ++stats_.node_tests;
             if (!apart(box_i, box_j)) stack[top++] = {i, j, box_i, box_j};
         };
-        push(start.a, start.b, place_a_.node_box(ta.nodes()[start.a]),
-             place_b_.node_box(tb.nodes()[start.b]));
+        push(start.a, start.b, blocks_a_.node_box(start.a), blocks_b_.node_box(start.b));
         while (top > 0) {
             const Entry entry = stack[--top];
             const Bvh::Node &na = ta.nodes()[entry.i], &nb = tb.nodes()[entry.j];
@@ -211,12 +229,12 @@ class BlockSearch {
                 meet_blocks(na.item, nb.item);
             } else if (!na.leaf() && (nb.leaf() || na.escape - entry.i >= nb.escape - entry.j)) {
                 const int left = entry.i + 1, right = ta.right_child(entry.i);
-                push(right, entry.j, place_a_.node_box(ta.nodes()[right]), entry.box_j);
-                push(left, entry.j, place_a_.node_box(ta.nodes()[left]), entry.box_j);
+                push(right, entry.j, blocks_a_.node_box(right), entry.box_j);
+                push(left, entry.j, blocks_a_.node_box(left), entry.box_j);
             } else {
                 const int left = entry.j + 1, right = tb.right_child(entry.j);
-                push(entry.i, right, entry.box_i, place_b_.node_box(tb.nodes()[right]));
-                push(entry.i, left, entry.box_i, place_b_.node_box(tb.nodes()[left]));
+                push(entry.i, right, entry.box_i, blocks_b_.node_box(right));
+                push(entry.i, left, entry.box_i, blocks_b_.node_box(left));
             }
         }
     }
@@ -230,9 +248,10 @@ class BlockSearch {
         if (apart_along_own(a.box, b.box, margin) || apart_along_own(b.box, a.box, margin)) return;
         LaneBox region = b.box.own;
         region.inflate(margin);
-        LanePoint corners[SurfaceTree::block_vertices];
+        LaneBox corners[SurfaceTree::block_vertices];
         const LanePoint* world = blocks_a_.world(slot_a);
-        for (std::size_t i = 0; i < a.block.vertices.size(); ++i) corners[i] = b.box.axes.along(world[i]);
+        for (std::size_t i = 0; i < a.block.vertices.size(); ++i)
+            corners[i] = LaneBox::of(b.box.axes.along(world[i]));
         picked_a_.pick(place_a_.body(), a.block, corners, region, margin);
         stats_.box_tests += elements(a.block);
         if (picked_a_.size() == 0) return;
@@ -287,7 +306,8 @@ class BlockSearch {
 
     struct Meeting {
         const LaneAxes* axes_a = nullptr;
-        const LanePoint *own_a = nullptr, *world_a = nullptr, *world_b = nullptr;
+        const LaneBox* own_a = nullptr;
+        const LanePoint *world_a = nullptr, *world_b = nullptr;
         float margin = 0.0f;
     };
 

@@ -78,10 +78,9 @@ inline bool apart(const LaneBox& a, const LaneBox& b) {
     return bits(greater(a.lo - b.hi, b.lo - a.hi) > Lanes{}) != 0;
 }
 
-// One bit for each side of the box that the point is beyond all the way: a primitive is apart from the box where its
-// corners have a bit in common.
-inline std::uint8_t sides_beyond(const LanePoint& p, const LaneBox& box) {
-    const LaneBox way = LaneBox::of(p);
+// One bit for each side of the box that a way is beyond: a primitive is apart from the box where its corners have a bit in
+// common.
+inline std::uint8_t sides_beyond(const LaneBox& way, const LaneBox& box) {
     return static_cast<std::uint8_t>((bits(way.lo > box.hi) & 7) | (bits(way.hi < box.lo) & 7) << 3);
 }
 
