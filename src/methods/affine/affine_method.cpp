@@ -18,8 +18,9 @@ constexpr double scripted_weight =
     1e5;  // scripted bodies are pushed to their pose with this many times their inertia
 constexpr int max_rounds = 100;  // of candidates within a step
 constexpr double most_steps_ahead = 4.0;
-constexpr double small_part = 0.05;   // of a body's size, which it may move in a step that is one of two
-constexpr int oldest_candidates = 8;  // steps; bounds on what has moved since grow with every iteration
+constexpr double small_part = 0.05;    // of a body's size, which it may move in a step that is one of two
+constexpr double most_strays = 0.2;    // of all bodies, that are looked at again by themselves
+constexpr int oldest_candidates = 16;  // steps; bounds on what has moved since grow with every iteration
 
 // Of the solid bodies that move; 1e300 when there are none.
 double thinnest_body(const World& world) {
@@ -239,24 +240,28 @@ Sweep AffineMethod::sweep_ahead(std::size_t i, int steps, double dt) const {
     return sweep;
 }
 
-// Those of an earlier step still cover this one, with room for what contact does; less while they go as planned.
-bool AffineMethod::candidates_last() const {
-    if (age_ < 0 || age_ >= oldest_candidates) return false;
+// Bodies that the candidates of an earlier step do not cover any more in this one, with room for what contact does;
+// less while they go as planned.
+void AffineMethod::find_strays() {
+    strays_.assign(q_.size(), 0);
+    stray_count_ = 0;
     const double part = age_ + 1 < planned_ ? 0.7 : 0.5;
     for (std::size_t i = 0; i < q_.size(); ++i) {
         if (bodies_.body[i].role == Role::still) continue;
         const Box3& box = field_.local_box(static_cast<int>(i));
-        const double slack = sweeps_[i].slack;
-        if (deviation_from(sweeps_[i], q_[i], box) > slack ||
-            deviation_from(sweeps_[i], free_[i], box) > part * slack)
-            return false;
+        strays_[i] = deviation_from(sweeps_[i], q_[i], box) > sweeps_[i].slack ||
+                     deviation_from(sweeps_[i], free_[i], box) > part * sweeps_[i].slack;
+        stray_count_ += strays_[i];
     }
-    return true;
 }
 
-void AffineMethod::rebuild_candidates(const World& world) {
+// Some: for the bodies that strayed; the others' are kept.
+void AffineMethod::rebuild_candidates(const World& world, bool some) {
     ++builds_;
-    field_.rebuild(world, sweeps_, scale_, contact_mass_);
+    if (some)
+        field_.rebuild(world, sweeps_, strays_, scale_, contact_mass_);
+    else
+        field_.rebuild(world, sweeps_, scale_, contact_mass_);
     parallel_for(q_.size(), 16, [&](std::size_t i) {
         if (bodies_.body[i].role == Role::still && world.bodies.collides[i])
             field_.set_trial(static_cast<int>(i), q_[i], q_[i]);
@@ -276,18 +281,22 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
                                : role == Role::scripted ? 1e3 * world.bodies.mass[i]
                                                         : world.bodies.mass[i];
         }
-        if (candidates_last()) {
+        bool some = age_ >= 0 && age_ < oldest_candidates;
+        if (some) {
+            find_strays();
+            some = stray_count_ <= most_strays * static_cast<double>(count);
+        }
+        if (some && stray_count_ == 0 && !must_find_again_) {
             ++age_;
-            if (must_find_again_)
-                rebuild_candidates(world);
-            else
-                field_.start_step(world, scale_, contact_mass_);
+            field_.start_step(world, scale_, contact_mass_);
             return;
         }
         sweeps_.resize(count);
-        planned_ = steps_ahead();
-        for (std::size_t i = 0; i < count; ++i) sweeps_[i] = sweep_ahead(i, planned_, dt);
-        age_ = 0;
+        if (!some) planned_ = steps_ahead();
+        for (std::size_t i = 0; i < count; ++i)
+            if (!some || strays_[i]) sweeps_[i] = sweep_ahead(i, planned_, dt);
+        age_ = some ? age_ + 1 : 0;
+        rebuild_candidates(world, some && !must_find_again_);
     } else {
         for (std::size_t i = 0; i < count; ++i) {
             Sweep& sweep = sweeps_[i];
@@ -303,8 +312,8 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
                 {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
         }
         age_ = -1;  // made for this step's needs
+        rebuild_candidates(world, false);
     }
-    rebuild_candidates(world);
 }
 
 void AffineMethod::solve_contacts(const World& world, double dt, StepReport& report) {

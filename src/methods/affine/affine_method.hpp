@@ -34,10 +34,10 @@ class AffineMethod final : public Method {
     void prepare_bodies(const World& world, double dt);
     void solve_free_bodies(StepReport& report);
     void build_candidates(const World& world, int round, double dt, double largest_motion);
-    bool candidates_last() const;
+    void find_strays();
     int steps_ahead() const;
     Sweep sweep_ahead(std::size_t i, int steps, double dt) const;
-    void rebuild_candidates(const World& world);
+    void rebuild_candidates(const World& world, bool some);
     void solve_contacts(const World& world, double dt, StepReport& report);
     bool solve_islands(StepContext& context, int round);
     void finish(World& world, double dt);
@@ -56,9 +56,11 @@ class AffineMethod final : public Method {
     double tolerance_ = 0.0, eps_v_ = 0.0;
     std::vector<BodyHistory> history_;
     bool first_step_ = true;
-    std::vector<Sweep> sweeps_;     // what the candidates cover
-    int planned_ = 1;               // how many steps they were made for
-    int age_ = -1;                  // steps since they were found; -1: none to keep
+    std::vector<Sweep> sweeps_;  // what the candidates cover
+    int planned_ = 1;            // how many steps they were made for
+    int age_ = -1;               // steps since they were found; -1: none to keep
+    std::vector<char> strays_;   // bodies that they do not cover any more
+    int stray_count_ = 0;
     bool must_find_again_ = false;  // after a checkpoint, which has their sweeps only
 
     // Scratch of one step.

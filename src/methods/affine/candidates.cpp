@@ -61,6 +61,48 @@ double deviation_from(const Sweep& sweep, const Mat34& q, const Box3& box) {
 
 void CandidateBuilder::build(const World& world, const std::vector<const ContactShape*>& shapes,
                              const std::vector<Sweep>& sweeps, double dhat, CandidateSet& out) {
+    find_body_pairs(world, shapes, sweeps, dhat);
+    search(shapes, sweeps, out);
+    slots_ = 0;
+    free_slots_.clear();
+    for (CandidatePair& pair : out.pairs) pair.slot = slots_++;
+}
+
+void CandidateBuilder::rebuild(const World& world, const std::vector<const ContactShape*>& shapes,
+                               const std::vector<Sweep>& sweeps, double dhat,
+                               const std::vector<char>& changed, CandidateSet& set, std::vector<int>& added) {
+    find_body_pairs(world, shapes, sweeps, dhat);
+    std::erase_if(body_pairs_, [&](const geometry::ItemPair& p) { return !changed[p.a] && !changed[p.b]; });
+    search(shapes, sweeps, fresh_);
+    for (const CandidatePair& old : set.pairs)
+        if (changed[old.a] || changed[old.b]) free_slots_.push_back(old.slot);
+    const int shift = static_cast<int>(set.candidates.size());
+    set.candidates.insert(set.candidates.end(), fresh_.candidates.begin(), fresh_.candidates.end());
+    // Both lists are sorted by bodies, and so is what comes of them.
+    merged_.clear();
+    added.clear();
+    auto fresh = fresh_.pairs.begin();
+    const auto add_fresh = [&] {
+        added.push_back(static_cast<int>(merged_.size()));
+        CandidatePair& pair = merged_.emplace_back(*fresh++);
+        for (int* at : {&pair.begin, &pair.end, &pair.triangle_vertex, &pair.edge_edge, &pair.others})
+            *at += shift;
+        if (free_slots_.empty()) free_slots_.push_back(slots_++);
+        pair.slot = free_slots_.back();
+        free_slots_.pop_back();
+    };
+    for (const CandidatePair& old : set.pairs) {
+        if (changed[old.a] || changed[old.b]) continue;
+        while (fresh != fresh_.pairs.end() && std::pair(fresh->a, fresh->b) < std::pair(old.a, old.b))
+            add_fresh();
+        merged_.push_back(old);
+    }
+    while (fresh != fresh_.pairs.end()) add_fresh();
+    std::swap(set.pairs, merged_);
+}
+
+void CandidateBuilder::find_body_pairs(const World& world, const std::vector<const ContactShape*>& shapes,
+                                       const std::vector<Sweep>& sweeps, double dhat) {
     const std::size_t count = sweeps.size();
     boxes_.resize(count);
     moves_.resize(count);
@@ -74,7 +116,10 @@ void CandidateBuilder::build(const World& world, const std::vector<const Contact
     }
     broad_phase_.find_pairs(boxes_, body_pairs_, moves_);
     std::erase_if(body_pairs_, [&](const geometry::ItemPair& p) { return !world.may_collide(p.a, p.b); });
+}
 
+void CandidateBuilder::search(const std::vector<const ContactShape*>& shapes,
+                              const std::vector<Sweep>& sweeps, CandidateSet& out) {
     split_large_pairs(shapes, sweeps);
     found_.resize(std::max(found_.size(), searches_.size()));
     const std::size_t grain = searches_.size() == body_pairs_.size() ? 4 : 1;
@@ -143,7 +188,7 @@ void CandidateBuilder::join(CandidateSet& out) const {
                 count += static_cast<int>(found_[k].end[kind] - begin_of(k, kind));
         }
         if (count == begin) continue;
-        out.pairs.push_back({a, b, begin, count, start[1], start[2], start[3]});
+        out.pairs.push_back({a, b, begin, count, start[1], start[2], start[3], 0});
         searches.emplace_back(first, last);
     }
     out.candidates.resize(count);

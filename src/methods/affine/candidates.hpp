@@ -32,6 +32,7 @@ struct CandidatePair {
     int begin = 0, end = 0;  // range of candidates, sorted by kind:
     // where triangle_vertex, edge_edge and the rarer kinds begin
     int triangle_vertex = 0, edge_edge = 0, others = 0;
+    int slot = 0;  // where more is known of it
 };
 
 // Reference motion of a body: straight from q0 to q1, plus or minus `slack` in any direction.
@@ -61,6 +62,13 @@ class CandidateBuilder {
   public:
     void build(const World& world, const std::vector<const ContactShape*>& shapes,
                const std::vector<Sweep>& sweeps, double dhat, CandidateSet& out);
+    // Where only the sweeps of some bodies have changed: looks at their pairs again. The others' candidates stay where they
+    // are, with their slots; new ones are added at the end. Leaves the new pairs, sorted, in `added`.
+    void rebuild(const World& world, const std::vector<const ContactShape*>& shapes,
+                 const std::vector<Sweep>& sweeps, double dhat, const std::vector<char>& changed,
+                 CandidateSet& set, std::vector<int>& added);
+
+    int slots() const { return slots_; }  // one more than the highest
 
   private:
     // The search of a pair of bodies, or a part of it.
@@ -73,6 +81,10 @@ class CandidateBuilder {
         std::vector<Candidate> candidates;  // sorted by kind
         std::array<std::size_t, 6> end;     // of each kind
     };
+    void find_body_pairs(const World& world, const std::vector<const ContactShape*>& shapes,
+                         const std::vector<Sweep>& sweeps, double dhat);
+    void search(const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps,
+                CandidateSet& out);
     void split_large_pairs(const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps);
     void join(CandidateSet& out) const;
 
@@ -84,6 +96,10 @@ class CandidateBuilder {
     std::vector<geometry::NodePair> parts_;
     std::vector<Search> searches_;
     std::vector<Found> found_;
+    CandidateSet fresh_;
+    std::vector<CandidatePair> merged_;
+    std::vector<int> free_slots_;
+    int slots_ = 0;
 };
 
 }  // namespace tenon::affine

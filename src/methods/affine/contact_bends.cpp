@@ -49,7 +49,7 @@ Mat4 diagonalise(Mat4& M) {
 int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const {
     const CandidatePair& bodies = set_.pairs[k];
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
-    const Candidate& candidate = set_.candidates[point.candidate];
+    const Candidate& candidate = set_.candidates[bodies.begin + point.candidate];
     const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
     const Vec3* x[4];
     std::array<Vec3, 4> corners;

@@ -124,7 +124,7 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
     const double reach = pair.range.reach_squared(), closed = pair.range.separation_squared();
     const double odometer = pa.odometer + pb.odometer;
     const double far = (std::sqrt(reach) + odometer) * (1.0 + 1e-12);
-    const float* const clear = clear_.data();
+    const float* const clear = known_.clear.data();
     float nearest = 1e30f;
 
     const auto gather = [&](Batch& batch, int begin, int end, const BodyPoints& first,
@@ -138,7 +138,7 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
                 nearest = std::min(nearest, clear[i]);
                 continue;
             }
-            const auto& v = corners_[i];
+            const auto& v = known_.corners[i];
             candidate[count] = i;
             corners[count++] = {x[v[0]].data(), (split == 2 ? x : y)[v[1]].data(), y[v[2]].data(),
                                 y[v[3]].data()};
@@ -159,15 +159,15 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
     std::size_t count = 0;
     bool as_before = true;  // between two looks the same features mostly meet
     const auto note = [&](int i, double squared, int active, const geometry::ClosestFour* four, int lane) {
-        clear_[i] = at_most(std::sqrt(squared) + odometer);
-        nearest = std::min(nearest, clear_[i]);
+        known_.clear[i] = at_most(std::sqrt(squared) + odometer);
+        nearest = std::min(nearest, known_.clear[i]);
         if (squared >= reach) return;
         if (squared <= closed) {
             pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
             return;
         }
-        as_before = as_before && count < pair.merged.size() && pair.merged[count].candidate == i &&
-                    pair.merged[count].active == active;
+        as_before = as_before && count < pair.merged.size() &&
+                    pair.merged[count].candidate == i - bodies.begin && pair.merged[count].active == active;
         hits[count++] = {i, active, four, lane};
     };
     const bool many = bodies.end - bodies.begin >= many_candidates;
@@ -176,9 +176,9 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
             const geometry::ClosestFour& found = batch->found[n / geometry::four];
             const int lane = n % geometry::four;
             if (many)
-                toward_[batch->candidate[n]] = {static_cast<float>(found.difference[0][lane]),
-                                                static_cast<float>(found.difference[1][lane]),
-                                                static_cast<float>(found.difference[2][lane])};
+                known_.toward[batch->candidate[n]] = {static_cast<float>(found.difference[0][lane]),
+                                                      static_cast<float>(found.difference[1][lane]),
+                                                      static_cast<float>(found.difference[2][lane])};
             note(batch->candidate[n], found.squared[lane], static_cast<int>(found.active[lane]), &found,
                  lane);
         }
@@ -206,11 +206,11 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
             const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
             const int next = static_cast<int>(pair.points.size());
             const int contact = look.features.find(c, hits[n].active, next);
-            pair.merged.push_back({hits[n].candidate, hits[n].active, contact});
+            pair.merged.push_back({hits[n].candidate - bodies.begin, hits[n].active, contact});
             if (contact == next) {
                 ContactPoint& point = pair.points.emplace_back();
                 point.weight = 0.0;
-                point.candidate = hits[n].candidate;
+                point.candidate = hits[n].candidate - bodies.begin;
             }
             pair.points[contact].weight += candidate.weight;
         }
@@ -222,7 +222,7 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
         const Hit& hit = hits[n];
         ContactPoint& point = pair.points[next++];
         if (hit.four) {
-            const auto& v = corners_[hit.candidate];
+            const auto& v = known_.corners[hit.candidate];
             const bool of_edges = hit.candidate >= bodies.edge_edge;
             const Corners c{{v[0], v[1], v[2], v[3]},
                             4,

@@ -55,61 +55,79 @@ ContactField::ContactField(const World& world) {
 void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
                            const std::vector<double>& contact_mass) {
     builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
-    clear_.resize(set_.candidates.size());
-    toward_.resize(set_.candidates.size());
-    corners_.resize(set_.candidates.size());
+    known_.resize(set_.candidates.size());
     for (BodyPoints& points : points_) points.odometer = 0.0;
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
-    parallel_for(set_.pairs.size(), 16, [&](std::size_t k) {
-        const CandidatePair& pair = set_.pairs[k];
-        contacts_[k].seen_a = contacts_[k].seen_b = -1;
-        contacts_[k].points.clear();
-        contacts_[k].energy = 0.0;
-        contacts_[k].merged.clear();
-        contacts_[k].nearest = 0.0f;
-        for (int i = pair.begin; i < pair.end; ++i) {
-            clear_[i] = 0.0f;
-            toward_[i] = {};
-            const Corners c = corners_of(set_.candidates[i], *body_shapes_[pair.a], *body_shapes_[pair.b]);
-            std::copy(std::begin(c.vertex), std::end(c.vertex), corners_[i].begin());
-        }
-    });
-    find_used_vertices();
+    parallel_for(set_.pairs.size(), 16, [&](std::size_t k) { start_pair(static_cast<int>(k)); });
+    find_used_vertices(false);
     start_step(world, scale, contact_mass);
 }
 
-// Of bodies that meet others in a few places only, the rest of the vertices need not be moved.
-void ContactField::find_used_vertices() {
+void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
+                           const std::vector<char>& changed, const ContactScale& scale,
+                           const std::vector<double>& contact_mass) {
+    builder_.rebuild(world, body_shapes_, sweeps, scale.dhat, changed, set_, added_);
+    known_.resize(set_.candidates.size());
+    contacts_.resize(std::max(contacts_.size(), static_cast<std::size_t>(builder_.slots())));
+    parallel_for(added_.size(), 16, [&](std::size_t k) { start_pair(added_[k]); });
+    find_used_vertices(true);
+    start_step(world, scale, contact_mass);
+}
+
+// A pair of which nothing is known but its candidates.
+void ContactField::start_pair(int k) {
+    const CandidatePair& pair = set_.pairs[k];
+    PairContacts& known = contacts(k);
+    known.seen_a = known.seen_b = -1;
+    known.points.clear();
+    known.energy = 0.0;
+    known.merged.clear();
+    known.nearest = 0.0f;
+    for (int i = pair.begin; i < pair.end; ++i) {
+        known_.clear[i] = 0.0f;
+        known_.toward[i] = {};
+        const Corners c = corners_of(set_.candidates[i], *body_shapes_[pair.a], *body_shapes_[pair.b]);
+        std::copy(std::begin(c.vertex), std::end(c.vertex), known_.corners[i].begin());
+    }
+}
+
+// Of bodies that meet others in a few places only, the rest of the vertices need not be moved. `again`: bodies for which this
+// has not changed keep what they have.
+void ContactField::find_used_vertices(bool again) {
     thread_local std::vector<std::size_t> candidates;
     candidates.assign(points_.size(), 0);
     for (const CandidatePair& pair : set_.pairs)
         for (const int body : {pair.a, pair.b}) candidates[body] += pair.end - pair.begin;
     for (std::size_t i = 0; i < points_.size(); ++i) {
         BodyPoints& points = points_[i];
-        points.q.setConstant(1e300);
-        points.used.clear();
+        if (again && points.uses_all) continue;
+        points.stale = true;
         points.uses_all = 2 * candidates[i] > points.shape->shape->mesh.vertices.size();
+        points.used.clear();
     }
     for (const CandidatePair& pair : set_.pairs) {
         BodyPoints &pa = points_[pair.a], &pb = points_[pair.b];
         if (pa.uses_all && pb.uses_all) continue;
         for (int i = pair.begin; i < pair.end; ++i) {
             const Corners c = corners_of(set_.candidates[i], *pa.shape, *pb.shape);
-            for (int n = 0; n < c.count; ++n)
-                ((n < c.split) == c.a_first ? pa : pb).used.push_back(c.vertex[n]);
+            for (int n = 0; n < c.count; ++n) {
+                BodyPoints& side = (n < c.split) == c.a_first ? pa : pb;
+                if (!side.uses_all) side.used.push_back(c.vertex[n]);
+            }
         }
     }
-    for (BodyPoints& points : points_) {
-        std::sort(points.used.begin(), points.used.end());
-        points.used.erase(std::unique(points.used.begin(), points.used.end()), points.used.end());
-    }
+    parallel_for(points_.size(), 16, [&](std::size_t i) {
+        auto& used = points_[i].used;
+        std::sort(used.begin(), used.end());
+        used.erase(std::unique(used.begin(), used.end()), used.end());
+    });
 }
 
 void ContactField::start_step(const World& world, const ContactScale& scale,
                               const std::vector<double>& contact_mass) {
     parallel_for(set_.pairs.size(), 64, [&](std::size_t k) {
         const int a = set_.pairs[k].a, b = set_.pairs[k].b;
-        PairContacts& pair = contacts_[k];
+        PairContacts& pair = contacts(static_cast<int>(k));
         pair.friction.clear();
         pair.range = {scale.dhat, world.bodies.min_separation[a] + world.bodies.min_separation[b]};
         pair.mu = world.pair_friction(a, b);
@@ -125,9 +143,10 @@ void ContactField::start_step(const World& world, const ContactScale& scale,
 
 void ContactField::set_pose(int body, const Mat34& q) {
     BodyPoints& points = points_[body];
-    if (points.q == q) return;
+    if (points.q == q && !points.stale) return;
     if (points.q(0, 0) < 1e299) points.odometer += displacement_bound(q - points.q, points.shape->shape->box);
     points.q = q;
+    points.stale = false;
     ++points.version;
     const auto& rest = points.shape->shape->mesh.vertices;
     points.x.resize(rest.size() + 1, Vec3::Zero());
@@ -146,7 +165,7 @@ void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
 
 void ContactField::evaluate(int k) {
     const CandidatePair& bodies = set_.pairs[k];
-    PairContacts& pair = contacts_[k];
+    PairContacts& pair = contacts(k);
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
     if (pair.seen_a == pa.version && pair.seen_b == pb.version) return;
     pair.seen_a = pa.version;
@@ -179,7 +198,7 @@ void ContactField::evaluate(int k) {
 
 // Contacts at one place of both bodies slide alike: friction takes them as one, where their forces have their centre.
 void ContactField::lag_friction(int k) {
-    PairContacts& pair = contacts_[k];
+    PairContacts& pair = contacts(k);
     auto& all = pair.friction;
     all.clear();
     ++pair.duals;
@@ -222,19 +241,19 @@ double ContactField::safe_step(int k, double t_max, double keep) const {
 double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const {
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
     geometry::CcdOptions options;
-    options.min_separation = contacts_[k].range.separation;
+    options.min_separation = contacts(k).range.separation;
     options.t_max = t_max;
     options.keep = keep;
-    options.keep_at_most = keep * contacts_[k].range.dhat;
+    options.keep_at_most = keep * contacts(k).range.dhat;
     const double odometer = (pa.odometer + pb.odometer) * (1.0 + 1e-12);
-    const double pair_motion = pa.step_bound + pb.step_bound, dhat = contacts_[k].range.dhat;
+    const double pair_motion = pa.step_bound + pb.step_bound, dhat = contacts(k).range.dhat;
     const double kept = options.min_separation + keep * dhat;  // the most that any gap must keep
     if (pair_motion == 0.0) return t_max;
     thread_local std::vector<int> near;
-    find_near(bodies, contacts_[k], t_max, keep, near);
+    find_near(bodies, contacts(k), t_max, keep, near);
     for (const int i : near) {
         if (!(options.t_max > 0.0)) break;
-        const double gap = clear_[i] - odometer - options.min_separation;
+        const double gap = known_.clear[i] - odometer - options.min_separation;
         const double room = gap > dhat ? gap - keep * dhat : (1.0 - keep) * gap;
         if (room > pair_motion * options.t_max) continue;
         const Candidate& candidate = set_.candidates[i];
@@ -274,7 +293,7 @@ void ContactField::find_near(const CandidatePair& bodies, const PairContacts& pa
     int count = 0;
     for (int i = bodies.begin; i < bodies.end; ++i) {
         near[count] = i;
-        count += !(clear_[i] > limit);
+        count += !(known_.clear[i] > limit);
     }
     if (bodies.end - bodies.begin < many_candidates) {
         near.resize(count);
@@ -296,7 +315,7 @@ void ContactField::find_near(const CandidatePair& bodies, const PairContacts& pa
         int* run = near.data() + first;
         int kept = last - first;
         const auto take_out = [&](geometry::ApartKernels::Kernel kernel, const geometry::MovingSides& of) {
-            kept = kernel(of, corners_.data(), toward_.data(), t_max, sure, run, kept);
+            kept = kernel(of, known_.corners.data(), known_.toward.data(), t_max, sure, run, kept);
         };
         if (kind == PairKind::vertex_triangle)
             take_out(geometry::apart_four().point_triangle, sides(pa, pb));

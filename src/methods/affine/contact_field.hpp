@@ -20,7 +20,7 @@ struct ContactPoint {
     double force = 0.0;      // -dE/dd, N
     double stiffness = 0.0;  // d2E/dd2, N/m
     double weight = 1.0;     // of the barrier: how many pairs of primitives meet in these very points
-    int candidate = -1;
+    int candidate = -1;      // of the pair, the first that has these points
 };
 
 // A direction in which moving the two bodies shortens the distance to second order: the force resists it.
@@ -39,8 +39,8 @@ struct FrictionPoint {
 
 // A candidate in range and the contact it belongs to.
 struct MergedCandidate {
-    int candidate;
-    int active;  // bits of the vertices that hold its closest points
+    int candidate;  // of the pair
+    int active;     // bits of the vertices that hold its closest points
     int contact;
 };
 
@@ -67,6 +67,7 @@ struct BodyPoints {
     const ContactShape* shape = nullptr;
     std::vector<int> used;  // vertices that candidates have; the others' places are unknown
     bool uses_all = true;
+    bool stale = false;                // x is not where q says
     std::vector<Vec3> x;               // and one more, for kernels that read four numbers at once
     std::vector<Vec3> step;            // displacement of a trial step, and one more
     Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
@@ -97,15 +98,22 @@ class ContactField {
     // New candidates for the bodies' reference motions.
     void rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
                  const std::vector<double>& contact_mass);
+    // The same, where only the reference motions of some bodies have changed: what is known of other pairs stays.
+    void rebuild(const World& world, const std::vector<Sweep>& sweeps, const std::vector<char>& changed,
+                 const ContactScale& scale, const std::vector<double>& contact_mass);
     // A step with the candidates there are.
     void start_step(const World& world, const ContactScale& scale, const std::vector<double>& contact_mass);
 
     int pair_count() const { return static_cast<int>(set_.pairs.size()); }
     const CandidatePair& pair(int k) const { return set_.pairs[k]; }
-    PairContacts& contacts(int k) { return contacts_[k]; }
-    const PairContacts& contacts(int k) const { return contacts_[k]; }
+    PairContacts& contacts(int k) { return contacts_[set_.pairs[k].slot]; }
+    const PairContacts& contacts(int k) const { return contacts_[set_.pairs[k].slot]; }
     const Box3& local_box(int body) const { return points_[body].shape->shape->box; }
-    std::size_t candidate_count() const { return set_.candidates.size(); }
+    std::size_t candidate_count() const {
+        std::size_t count = 0;
+        for (const CandidatePair& pair : set_.pairs) count += pair.end - pair.begin;
+        return count;
+    }
     const CandidateSet& candidates() const { return set_; }
     const std::vector<const ContactShape*>& shapes() const { return body_shapes_; }
 
@@ -118,7 +126,8 @@ class ContactField {
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
 
   private:
-    void find_used_vertices();
+    void start_pair(int k);
+    void find_used_vertices(bool again);
     void collect(const CandidatePair& bodies, PairContacts& pair);
     double safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const;
     void find_near(const CandidatePair& bodies, const PairContacts& pair, double t_max, double keep,
@@ -129,14 +138,23 @@ class ContactField {
     std::vector<BodyPoints> points_;
     CandidateBuilder builder_;
     CandidateSet set_;
-    std::vector<std::array<int, 4>>
-        corners_;  // per candidate: its vertices, the first side's before the second's
-    std::vector<PairContacts> contacts_;
-    std::vector<float>
-        clear_;  // per candidate: at most its distance when last looked at, plus the odometers of both
-                 // bodies then
-    std::vector<geometry::LooseDirection>
-        toward_;  // per candidate: from its second side's closest point to the first's when last looked at
+    std::vector<PairContacts> contacts_;  // by slots
+    // Per candidate.
+    struct Known {
+        std::vector<std::array<int, 4>> corners;  // its vertices, the first side's before the second's
+        std::vector<float>
+            clear;  // at most its distance when last looked at, plus the odometers of both bodies then
+        std::vector<geometry::LooseDirection>
+            toward;  // from its second side's closest point to the first's when last looked at
+
+        void resize(std::size_t count) {
+            corners.resize(count);
+            clear.resize(count);
+            toward.resize(count);
+        }
+    };
+    Known known_;
+    std::vector<int> added_;  // pairs of the last partial rebuild
 };
 
 }  // namespace tenon::affine
