@@ -62,57 +62,63 @@ std::unique_ptr<Simulation> begun(const ThreadsCase& c, const Scene& scene) {
     return simulation;
 }
 
-// Milliseconds a step, and those of its phases.
-double run_steps(const ThreadsCase& c, Simulation& simulation,
-                 std::map<std::string, std::vector<double>>* phases) {
-    std::map<std::string, double> sums;
-    const double seconds = seconds_of([&] {
-        for (int s = 0; s < c.steps; ++s)
-            for (const auto& [name, ms] : simulation.step().phases) sums[name] += ms / c.steps;
-    });
-    if (phases)
-        for (const auto& [name, ms] : sums) (*phases)[name].push_back(ms);
-    return 1e3 * seconds / c.steps;
-}
+// Times of the same steps in several runs. A step's time is the median of its runs: what else goes on in the machine lasts
+// for some steps only.
+struct StepTimes {
+    std::vector<std::vector<double>> ms;  // by step, then by run
+    std::map<std::string, std::vector<double>> phases;
+
+    explicit StepTimes(const ThreadsCase& c) : ms(c.steps) {}
+    void run(Simulation& simulation) {
+        std::map<std::string, double> sums;
+        for (std::vector<double>& step : ms) {
+            StepReport report;
+            step.push_back(1e3 * seconds_of([&] { report = simulation.step(); }));
+            for (const auto& [name, time] : report.phases)
+                sums[name] += time / static_cast<double>(ms.size());
+        }
+        for (const auto& [name, time] : sums) phases[name].push_back(time);
+    }
+    double per_step() const {
+        double sum = 0.0;
+        for (const std::vector<double>& step : ms) sum += median(step);
+        return sum / static_cast<double>(ms.size());
+    }
+};
 
 void threads_row(const ThreadsCase& c, const Options& options) {
     Scene scene = builtin_scene(c.scene, c.values);
     scene.dt = 0.01;
     // One thread, two, and two runs side by side that share nothing, which is what the machine's second core can give:
     // in turn, so that all see the same machine.
-    std::vector<double> ratios, one_ms, two_ms, limits;
-    std::map<std::string, std::vector<double>> one_phases, two_phases;
+    StepTimes one(c), two(c), beside(c), other(c);
     for (int k = 0; k < repeats_of(options); ++k) {
         const auto alone = begun(c, scene), together = begun(c, scene), left = begun(c, scene),
                    right = begun(c, scene);
         set_threads(1);
-        const double one = run_steps(c, *alone, &one_phases);
+        one.run(*alone);
         set_threads(2);
-        const double two = run_steps(c, *together, &two_phases);
+        two.run(*together);
         set_threads(1);
         std::latch both(2);
-        double other_ms = 0.0;
-        std::thread other([&] {
+        std::thread second([&] {
             both.arrive_and_wait();
-            other_ms = run_steps(c, *left, nullptr);
+            other.run(*left);
         });
         both.arrive_and_wait();
-        const double beside = run_steps(c, *right, nullptr);
-        other.join();
-        one_ms.push_back(one);
-        two_ms.push_back(two);
-        ratios.push_back(one / two);
-        limits.push_back(2.0 * one / std::max(beside, other_ms));
+        beside.run(*right);
+        second.join();
     }
     Row row;
     row.set("bench", "affine").set("case", std::string("threads-") + c.name);
     row.set("engine", "tenon").set("method", "affine").set("size", static_cast<double>(scene.bodies.size()));
     row.set("threads", 2).set("dt", scene.dt);
-    row.set("ms_per_step", median(two_ms)).set("one_thread_ms_per_step", median(one_ms));
-    row.set("speedup", median(ratios)).set("two_runs_speedup", median(limits));
+    row.set("ms_per_step", two.per_step()).set("one_thread_ms_per_step", one.per_step());
+    row.set("speedup", one.per_step() / two.per_step());
+    row.set("two_runs_speedup", 2.0 * one.per_step() / std::max(beside.per_step(), other.per_step()));
     // Those within a Newton solve are summed over the islands: of islands side by side, the times of both threads.
-    for (const auto& [name, ms] : two_phases)
-        row.set("ms_" + name, median(ms)).set("one_thread_ms_" + name, median(one_phases[name]));
+    for (const auto& [name, ms] : two.phases)
+        row.set("ms_" + name, median(ms)).set("one_thread_ms_" + name, median(one.phases[name]));
     options.print(row);
 }
 
