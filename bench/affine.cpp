@@ -53,20 +53,25 @@ void wall(const Options& options) {
             const std::string name = fmt::format("wall-{}-{:.0f}Hz", blocks, rate);
             if (!options.wants(name)) continue;
             const int steps = static_cast<int>((options.quick ? 0.1 : wall_seconds) * rate);
-            const Measured ours = measure_median(scene, steps, options);
-            double hull_ms = 0.0;
-            std::vector<Row> peers;
-            for (const bool hulls : {false, true}) {
-                const auto peer = bullet_wall(scene, steps, hulls, repeats_of(options));
-                if (!peer) break;
-                peers.push_back(bullet_row(name, scene, hulls, *peer));
-                if (hulls) hull_ms = peer->ms_per_step;
+            // In turn, so that all see the same machine.
+            std::vector<Measured> runs;
+            std::vector<BulletRun> peers[2];
+            std::vector<double> ratios;
+            for (int k = 0; k < repeats_of(options); ++k) {
+                runs.push_back(measure(scene, steps));
+                for (const bool hulls : {false, true})
+                    if (const auto peer = bullet_wall(scene, steps, hulls)) peers[hulls].push_back(*peer);
+                if (!peers[1].empty())
+                    ratios.push_back(runs.back().ms_per_step / peers[1].back().ms_per_step);
             }
+            const Measured ours = median_of(std::move(runs));
             Row row = affine_row(name, scene, ours);
             row.set("cpu_s_per_second", ours.ms_per_step * 1e-3 * rate);
-            if (hull_ms > 0.0) row.set("times_hulls", ours.ms_per_step / hull_ms);
+            if (!ratios.empty()) row.set("times_hulls", median(ratios));
             options.print(row);
-            for (const Row& peer : peers) options.print(peer);
+            for (const bool hulls : {false, true})
+                if (!peers[hulls].empty())
+                    options.print(bullet_row(name, scene, hulls, median_of(peers[hulls])));
         }
 }
 
@@ -79,7 +84,7 @@ void bullet_until_tight(const Options& options) {
             if (!options.wants(name)) continue;
             const Scene scene = wall_scene(blocks, rate);
             const double seconds = options.quick ? 0.05 : 0.1;
-            const auto peer = bullet_wall(scene, static_cast<int>(seconds * rate), hulls, 1);
+            const auto peer = bullet_wall(scene, static_cast<int>(seconds * rate), hulls);
             if (!peer) return;
             options.print(bullet_row(name, scene, hulls, *peer));
             if (peer->deepest < 1e-3) break;

@@ -14,7 +14,7 @@ namespace tenon::bench {
 
 #ifndef TENON_HAVE_BULLET
 
-std::optional<BulletRun> bullet_wall(const Scene&, int, bool, int) {
+std::optional<BulletRun> bullet_wall(const Scene&, int, bool) {
     return std::nullopt;
 }
 
@@ -89,18 +89,17 @@ BulletRun run_once(const Scene& scene, int steps, bool hulls) {
 
 }  // namespace
 
-std::optional<BulletRun> bullet_wall(const Scene& scene, int steps, bool hulls, int repeats) {
-    std::vector<double> times;
-    BulletRun run;
-    for (int k = 0; k < repeats; ++k) {
-        run = run_once(scene, steps, hulls);
-        times.push_back(run.ms_per_step);
-    }
-    run.ms_per_step = median(times);
-    return run;
+std::optional<BulletRun> bullet_wall(const Scene& scene, int steps, bool hulls) {
+    return run_once(scene, steps, hulls);
 }
 
 #endif
+
+BulletRun median_of(const std::vector<BulletRun>& runs) {
+    std::vector<double> times;
+    for (const BulletRun& run : runs) times.push_back(run.ms_per_step);
+    return {median(times), runs.back().deepest};
+}
 
 Row bullet_row(const std::string& name, const Scene& scene, bool hulls, const BulletRun& run) {
     Row row;

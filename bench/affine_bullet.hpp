@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/bench.hpp"
 #include "tenon/scene.hpp"
@@ -14,8 +15,10 @@ struct BulletRun {
     double deepest = 0.0;      // penetration that Bullet itself sees, m
 };
 
-// The median of several runs; nothing when Bullet is not installed.
-std::optional<BulletRun> bullet_wall(const Scene& scene, int steps, bool hulls, int repeats);
+// One run; nothing when Bullet is not installed.
+std::optional<BulletRun> bullet_wall(const Scene& scene, int steps, bool hulls);
+
+BulletRun median_of(const std::vector<BulletRun>& runs);  // all of the same scene
 
 Row bullet_row(const std::string& name, const Scene& scene, bool hulls, const BulletRun& run);
 

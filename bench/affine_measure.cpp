@@ -49,6 +49,10 @@ Measured measure(const Scene& scene, int steps) {
 Measured measure_median(const Scene& scene, int steps, const Options& options) {
     std::vector<Measured> runs;
     for (int k = 0; k < repeats_of(options); ++k) runs.push_back(measure(scene, steps));
+    return median_of(std::move(runs));
+}
+
+Measured median_of(std::vector<Measured> runs) {
     std::sort(runs.begin(), runs.end(),
               [](const Measured& a, const Measured& b) { return a.ms_per_step < b.ms_per_step; });
     Measured out = runs[runs.size() / 2];

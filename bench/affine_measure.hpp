@@ -27,6 +27,7 @@ int repeats_of(const Options& options);
 
 // One run of so many steps; then the median of several by their time, with the median of their shares.
 Measured measure(const Scene& scene, int steps);
+Measured median_of(std::vector<Measured> runs);
 Measured measure_median(const Scene& scene, int steps, const Options& options);
 
 // A row with times, counts and quality.
