@@ -18,8 +18,8 @@ constexpr double scripted_weight =
     1e5;  // scripted bodies are pushed to their pose with this many times their inertia
 constexpr int max_rounds = 100;  // of candidates within a step
 constexpr double most_steps_ahead = 4.0;
-constexpr double small_part = 0.05;    // of a body's size, which it may move in a step that is one of two
-constexpr double most_strays = 0.2;    // of all bodies, that are looked at again by themselves
+constexpr double small_part = 0.04;  // of a body's size: what it may move in steps that are planned together
+constexpr double most_strays = 0.2;  // of all bodies, that are looked at again by themselves
 constexpr int oldest_candidates = 16;  // steps; bounds on what has moved since grow with every iteration
 
 // Of the solid bodies that move; 1e300 when there are none.
@@ -210,10 +210,11 @@ int AffineMethod::steps_ahead() const {
         ++moving;
     }
     if (!(sum > 0.0)) return 1;
-    const double steps = std::clamp(std::floor(scale_.dhat * moving / sum), 1.0, most_steps_ahead);
+    double steps = std::floor(scale_.dhat * moving / sum);
     const bool served = age_ >= 0 && age_ + 1 >= planned_;
-    if (steps == 1.0 && served && part < small_part * moving) return 2;
-    return static_cast<int>(steps);
+    if (served && part < small_part * moving)
+        steps = std::max({2.0, steps, std::floor(small_part * moving / part)});
+    return static_cast<int>(std::clamp(steps, 1.0, most_steps_ahead));
 }
 
 // The way of the next steps if nothing else happens: the step's own, and on from there turning as it does. The straight way
