@@ -22,7 +22,7 @@ struct TableCase {
 
 const ParamValue paper_size = std::string("paper");
 
-// The screw has its whole film: in the first steps its bolt still falls through the play of its thread.
+// The screw has its whole film: in the first steps its bolt has hardly begun to turn.
 std::vector<TableCase> table_cases() {
     return {{"wrecking-ball", "wrecking-ball", {{"preset", paper_size}}, 10, 8.8, 140, true},
             {"chain-net-8", "chain-net", {{"preset", paper_size}, {"n", 8.0}}, 5, 2.1, 59, true},
