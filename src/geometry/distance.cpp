@@ -262,17 +262,6 @@ Vec12 gradient(const Closest& closest) {
 
 // c = |u x v|^2 = (u.u)(v.v) - (u.v)^2 and its derivatives.
 
-double mollifier_threshold(double rest_length_squared_a, double rest_length_squared_b) {
-    return 1e-3 * rest_length_squared_a * rest_length_squared_b;
-}
-
-double mollifier_value(const Vec3& a0, const Vec3& a1, const Vec3& b0, const Vec3& b1, double threshold) {
-    const double c = (a1 - a0).cross(b1 - b0).squaredNorm();
-    if (!(c < threshold)) return 1.0;
-    const double ratio = c / threshold;
-    return (2.0 - ratio) * ratio;
-}
-
 Mollifier mollifier(const Vec3& a0, const Vec3& a1, const Vec3& b0, const Vec3& b1, double threshold) {
     Mollifier m;
     const Vec3 u = a1 - a0, v = b1 - b0;

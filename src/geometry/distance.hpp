@@ -72,8 +72,17 @@ struct Mollifier {
     bool active = false;  // false: value 1 and no derivatives
     std::array<Vec3, 4> gradient{Vec3::Zero(), Vec3::Zero(), Vec3::Zero(), Vec3::Zero()};
 };
-double mollifier_threshold(double rest_length_squared_a, double rest_length_squared_b);
-double mollifier_value(const Vec3& a0, const Vec3& a1, const Vec3& b0, const Vec3& b1, double threshold);
+inline double mollifier_threshold(double rest_length_squared_a, double rest_length_squared_b) {
+    return 1e-3 * rest_length_squared_a * rest_length_squared_b;
+}
+// `u` and `v` lead along the edges.
+inline double mollifier_value(const Vec3& u, const Vec3& v, double threshold) {
+    const double x = u[1] * v[2] - u[2] * v[1], y = u[2] * v[0] - u[0] * v[2], z = u[0] * v[1] - u[1] * v[0];
+    const double c = x * x + y * y + z * z;
+    if (!(c < threshold)) return 1.0;
+    const double ratio = c / threshold;
+    return (2.0 - ratio) * ratio;
+}
 Mollifier mollifier(const Vec3& a0, const Vec3& a1, const Vec3& b0, const Vec3& b1, double threshold);
 Mat12 mollifier_hessian(const Vec3& a0, const Vec3& a1, const Vec3& b0, const Vec3& b1, double threshold);
 

@@ -1,5 +1,8 @@
 // Both surfaces' block trees are descended together. Two blocks that may meet are compared along the directions that
 // they face: which corners lie beyond which sides of the other block decides which primitives meet.
+#include <bit>
+#include <span>
+
 #include "geometry/overlap_lanes.hpp"
 #include "geometry/overlap_placement.hpp"
 
@@ -116,23 +119,6 @@ class PosedBlocks {
     BlockStore::Side& store_;
 };
 
-// Primitives of one block that reach into a region, with their boxes.
-template <int Size, int Capacity>
-struct Picked {
-    static constexpr int size = Size;  // corners of a primitive
-    using Corners = std::array<std::uint8_t, Size>;
-
-    int id[Capacity];
-    Corners corners[Capacity];
-    LaneBox box[Capacity];
-    int count = 0;
-
-    void add(int primitive, const Corners& of_primitive, const LaneBox& primitive_box) {
-        id[count] = primitive;
-        corners[count] = of_primitive;
-        box[count++] = primitive_box;
-    }
-};
 template <std::size_t Size>
 LaneBox box_of(const LanePoint* corner, const std::array<std::uint8_t, Size>& corners) {
     LaneBox box = LaneBox::of(corner[corners[0]]);
@@ -145,6 +131,39 @@ LaneBox box_of(const LaneBox* corner, const std::array<std::uint8_t, Size>& corn
     for (std::size_t k = 1; k < Size; ++k) box.add(corner[corners[k]]);
     return box;
 }
+
+// Primitives of one block that reach into a region, with their boxes.
+template <int Size, int Capacity>
+struct Picked {
+    static constexpr int capacity = Capacity;
+    using Corners = std::array<std::uint8_t, Size>;
+
+    int id[Capacity];
+    Corners corners[Capacity];
+    LaneBox box[(Capacity + 3) / 4 * 4];  // those that are left over are around nothing
+    int count = 0;
+
+    void add_if(bool wanted, int primitive, const Corners& of_primitive) {
+        id[count] = primitive;
+        corners[count] = of_primitive;
+        count += wanted;
+    }
+    // Of these, the ones that count.
+    void keep(std::span<const char> counts) {
+        const int all = count;
+        count = 0;
+        for (int k = 0; k < all; ++k) add_if(counts[id[k]], id[k], corners[k]);
+    }
+    // Adds them to `bounds`.
+    void find_boxes(const LaneBox* corner, float margin, LaneBox& bounds) {
+        for (int k = 0; k < count; ++k) {
+            box[k] = box_of(corner, corners[k]);
+            box[k].inflate(margin);
+            bounds.add(box[k]);
+        }
+        for (int k = count; k % 4 != 0; ++k) box[k] = LaneBox::nothing();
+    }
+};
 
 struct PickedBlock {
     Picked<3, SurfaceTree::block_elements> triangles;
@@ -161,22 +180,18 @@ struct PickedBlock {
         for (std::size_t i = 0; i < block.vertices.size(); ++i)
             common &= beyond[i] = sides_beyond(corner[i], region);
         if (common != 0) return;
-        auto add = [&](auto& list, int id, const auto& corners) {
-            LaneBox box = box_of(corner, corners);
-            box.inflate(margin);
-            bounds.add(box);
-            list.add(id, corners, box);
-        };
+        // Which ones first, without branches: they are hard to foresee.
+        triangles.count = edges.count = vertices.count = 0;
         for (const auto& [id, c] : block.triangles)
-            if (!(beyond[c[0]] & beyond[c[1]] & beyond[c[2]])) add(triangles, id, c);
-        for (const auto& [id, c] : block.edges)
-            if (!(beyond[c[0]] & beyond[c[1]]) && (body.edge_counts.empty() || body.edge_counts[id]))
-                add(edges, id, c);
-        for (int i = 0; i < block.owned; ++i) {
-            const int id = block.vertices[i];
-            if (!beyond[i] && (body.vertex_counts.empty() || body.vertex_counts[id]))
-                add(vertices, id, std::array{static_cast<std::uint8_t>(i)});
-        }
+            triangles.add_if(!(beyond[c[0]] & beyond[c[1]] & beyond[c[2]]), id, c);
+        for (const auto& [id, c] : block.edges) edges.add_if(!(beyond[c[0]] & beyond[c[1]]), id, c);
+        for (int i = 0; i < block.owned; ++i)
+            vertices.add_if(!beyond[i], block.vertices[i], {static_cast<std::uint8_t>(i)});
+        if (!body.edge_counts.empty()) edges.keep(body.edge_counts);
+        if (!body.vertex_counts.empty()) vertices.keep(body.vertex_counts);
+        triangles.find_boxes(corner, margin, bounds);
+        edges.find_boxes(corner, margin, bounds);
+        vertices.find_boxes(corner, margin, bounds);
     }
     int size() const { return triangles.count + edges.count + vertices.count; }
 };
@@ -280,28 +295,53 @@ class BlockSearch {
     // Pairs of picked primitives that neither the world's axes nor those of the blocks keep apart.
     template <class ListA, class ListB, class Accept>
     void meet(const ListA& a, const ListB& b, std::vector<ItemPair>& out, const Accept& accept) {
+        if (a.count == 0 || b.count == 0) return;
         stats_.box_tests += a.count * b.count;
+        constexpr int most_rows = (ListB::capacity + 3) / 4;
+        FourBoxes along_b[most_rows], along_world[most_rows];
+        const int rows = (b.count + 3) / 4;
+        for (int row = 0; row < rows; ++row) {
+            LaneBox world[4];
+            for (int k = 0; k < 4; ++k)
+                world[k] = 4 * row + k < b.count ? box_of(meeting_.world_b, b.corners[4 * row + k])
+                                                 : LaneBox::nothing();
+            along_world[row] = FourBoxes::of(world);
+            along_b[row] = FourBoxes::of(b.box + 4 * row);
+        }
+        LaneBox along_a[ListB::capacity];  // of b's primitives, where asked for
+        bool known[ListB::capacity] = {};
         for (int i = 0; i < a.count; ++i) {
-            bool first = true;
-            LaneBox world{}, own{};
-            for (int j = 0; j < b.count; ++j) {
-                if (apart(a.box[i], b.box[j]) || !accept(a.id[i], b.id[j])) continue;
-                if (first) {
-                    world = box_of(meeting_.world_a, a.corners[i]);
-                    own = box_of(meeting_.own_a, a.corners[i]);
-                    world.inflate(meeting_.margin);
-                    own.inflate(meeting_.margin);
-                    first = false;
+            LaneBox world = box_of(meeting_.world_a, a.corners[i]);
+            world.inflate(meeting_.margin);
+            const SpreadBox first(a.box[i]), second(world);
+            bool begun = false;
+            LaneBox own{};
+            for (int row = 0; row < rows; ++row) {
+                int left = ~(apart(first, along_b[row]) | apart(second, along_world[row])) & 0xf;
+                for (; left != 0; left &= left - 1) {
+                    const int j = 4 * row + std::countr_zero(static_cast<unsigned>(left));
+                    if (!accept(a.id[i], b.id[j])) continue;
+                    if (!begun) {
+                        own = box_of(meeting_.own_a, a.corners[i]);
+                        own.inflate(meeting_.margin);
+                        begun = true;
+                    }
+                    if (!known[j]) {
+                        along_a[j] = turned_box_of(b.corners[j]);
+                        known[j] = true;
+                    }
+                    if (!apart(own, along_a[j])) out.push_back({a.id[i], b.id[j]});
                 }
-                if (apart(world, box_of(meeting_.world_b, b.corners[j]))) continue;
-                LanePoint turned[ListB::size];
-                for (int k = 0; k < ListB::size; ++k)
-                    turned[k] = meeting_.axes_a->along(meeting_.world_b[b.corners[j][k]]);
-                LaneBox other = LaneBox::of(turned[0]);
-                for (int k = 1; k < ListB::size; ++k) other.add(turned[k]);
-                if (!apart(own, other)) out.push_back({a.id[i], b.id[j]});
             }
         }
+    }
+
+    // Around a primitive of b, along the axes of a's block.
+    template <std::size_t Size>
+    LaneBox turned_box_of(const std::array<std::uint8_t, Size>& corners) const {
+        LaneBox box = LaneBox::of(meeting_.axes_a->along(meeting_.world_b[corners[0]]));
+        for (std::size_t k = 1; k < Size; ++k) box.add(meeting_.axes_a->along(meeting_.world_b[corners[k]]));
+        return box;
     }
 
     struct Meeting {

@@ -78,6 +78,43 @@ inline bool apart(const LaneBox& a, const LaneBox& b) {
     return bits(greater(a.lo - b.hi, b.lo - a.hi) > Lanes{}) != 0;
 }
 
+// Four boxes, one for each lane; axis by axis.
+struct FourBoxes {
+    Lanes lo[3], hi[3];
+
+    static FourBoxes of(const LaneBox* boxes) {
+        FourBoxes four;
+        turn(boxes[0].lo, boxes[1].lo, boxes[2].lo, boxes[3].lo, four.lo);
+        turn(boxes[0].hi, boxes[1].hi, boxes[2].hi, boxes[3].hi, four.hi);
+        return four;
+    }
+
+  private:
+    static void turn(const Lanes& a, const Lanes& b, const Lanes& c, const Lanes& d, Lanes* axes) {
+        const Lanes ab = __builtin_shuffle(a, b, LaneMask{0, 4, 1, 5}),
+                    cd = __builtin_shuffle(c, d, LaneMask{0, 4, 1, 5});
+        axes[0] = __builtin_shuffle(ab, cd, LaneMask{0, 1, 4, 5});
+        axes[1] = __builtin_shuffle(ab, cd, LaneMask{2, 3, 6, 7});
+        axes[2] = __builtin_shuffle(__builtin_shuffle(a, b, LaneMask{2, 6, 2, 6}),
+                                    __builtin_shuffle(c, d, LaneMask{2, 6, 2, 6}), LaneMask{0, 1, 4, 5});
+    }
+};
+
+// One box, to be compared with four at once.
+struct SpreadBox {
+    Lanes lo[3], hi[3];
+
+    explicit SpreadBox(const LaneBox& box)
+        : lo{spread<0>(box.lo), spread<1>(box.lo), spread<2>(box.lo)},
+          hi{spread<0>(box.hi), spread<1>(box.hi), spread<2>(box.hi)} {}
+};
+
+// One bit for each of the four that an axis separates from the box.
+inline int apart(const SpreadBox& a, const FourBoxes& b) {
+    return bits((a.lo[0] > b.hi[0]) | (b.lo[0] > a.hi[0]) | (a.lo[1] > b.hi[1]) | (b.lo[1] > a.hi[1]) |
+                (a.lo[2] > b.hi[2]) | (b.lo[2] > a.hi[2]));
+}
+
 // One bit for each side of the box that a way is beyond: a primitive is apart from the box where its corners have a bit in
 // common.
 inline std::uint8_t sides_beyond(const LaneBox& way, const LaneBox& box) {

@@ -269,7 +269,7 @@ TEST(Mollifier, DerivativesAndShape) {
         x[3] = x[2] + (x[1] - x[0]) + 0.3 * Vec3(normal(random), normal(random), normal(random));
         const double threshold = 0.1 * (x[1] - x[0]).squaredNorm() * (x[3] - x[2]).squaredNorm();
         const Mollifier m = mollifier(x[0], x[1], x[2], x[3], threshold);
-        EXPECT_EQ(m.value, mollifier_value(x[0], x[1], x[2], x[3], threshold));
+        EXPECT_EQ(m.value, mollifier_value(x[1] - x[0], x[3] - x[2], threshold));
         EXPECT_GE(m.value, 0.0);
         EXPECT_LE(m.value, 1.0);
         const double c = (x[1] - x[0]).cross(x[3] - x[2]).squaredNorm();
@@ -281,7 +281,7 @@ TEST(Mollifier, DerivativesAndShape) {
             for (int i = 0; i < 4; ++i) g.segment<3>(3 * i) = there.gradient[i];
             return g;
         };
-        auto value = [&](const Four& y) { return mollifier_value(y[0], y[1], y[2], y[3], threshold); };
+        auto value = [&](const Four& y) { return mollifier_value(y[1] - y[0], y[3] - y[2], threshold); };
         const Differences fd = differentiate(value, flat, x, 1e-4);
         EXPECT_LT((fd.gradient - flat(x)).norm(), 1e-7 * (1 + fd.gradient.norm()));
         const Mat12 h = mollifier_hessian(x[0], x[1], x[2], x[3], threshold);
@@ -293,12 +293,12 @@ TEST(Mollifier, DerivativesAndShape) {
 TEST(Mollifier, ZeroWhenParallelOneWhenNot) {
     const double threshold = mollifier_threshold(1.0, 4.0);
     EXPECT_DOUBLE_EQ(threshold, 4e-3);
-    EXPECT_EQ(mollifier_value({0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {2, 1, 0}, threshold), 0.0);
-    EXPECT_EQ(mollifier_value({0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 3, 0}, threshold), 1.0);
+    EXPECT_EQ(mollifier_value({1, 0, 0}, {2, 0, 0}, threshold), 0.0);
+    EXPECT_EQ(mollifier_value({1, 0, 0}, {0, 2, 0}, threshold), 1.0);
     EXPECT_FALSE(mollifier({0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 3, 0}, threshold).active);
     // Half way in c: m = (2 - 1/2) / 2 = 3/4, with |u x v|^2 = threshold / 2.
     const double y = std::sqrt(threshold / 2.0);
-    EXPECT_NEAR(mollifier_value({0, 0, 0}, {1, 0, 0}, {0, 0, 0}, {1, y, 0}, threshold), 0.75, 1e-14);
+    EXPECT_NEAR(mollifier_value({1, 0, 0}, {1, y, 0}, threshold), 0.75, 1e-14);
 }
 
 TEST(Mollifier, MollifiedBarrierIsSmoothThroughParallel) {
@@ -307,7 +307,7 @@ TEST(Mollifier, MollifiedBarrierIsSmoothThroughParallel) {
     auto product = [&](double angle) {
         const Vec3 d(std::cos(angle), std::sin(angle), 0), b0(0.2, 0, 0.1);
         const Vec3 b1 = b0 + d;
-        return mollifier_value({0, 0, 0}, {1, 0, 0}, b0, b1, threshold) *
+        return mollifier_value({1, 0, 0}, b1 - b0, threshold) *
                closest_edge_edge({0, 0, 0}, {1, 0, 0}, b0, b1).squared;
     };
     const double h = 1e-4;

@@ -58,8 +58,8 @@ TEST(AffineCcd, SkipsNoCandidateThatLimitsTheStep) {
             for (int n = 0; n < c.count; ++n) {
                 const int body = (n < c.split) == c.a_first ? pair.a : pair.b;
                 const Vec3& rest = field.shapes()[body]->shape->mesh.vertices[c.vertex[n]];
-                x0[n] = transform(body == bolt ? q : world.bodies.q[nut], rest);
-                x1[n] = body == bolt ? Vec3(x0[n] + transform(Mat34(to - q), rest)) : x0[n];
+                x0[n] = placed(body == bolt ? q : world.bodies.q[nut], rest);
+                x1[n] = body == bolt ? Vec3(x0[n] + placed(Mat34(to - q), rest)) : x0[n];
             }
             ASSERT_EQ(c.count, 4);
             options.t_max = std::min(options.t_max, candidate.kind == PairKind::edge_edge

@@ -18,7 +18,7 @@ constexpr double scripted_weight =
     1e5;  // scripted bodies are pushed to their pose with this many times their inertia
 constexpr int max_rounds = 100;  // of candidates within a step
 constexpr double most_steps_ahead = 4.0;
-constexpr double small_part = 0.04;  // of a body's size: what it may move in steps that are planned together
+constexpr double small_part = 0.08;  // of a body's size: what it may move in steps that are planned together
 constexpr double most_strays = 0.2;  // of all bodies, that are looked at again by themselves
 constexpr int oldest_candidates = 16;  // steps; bounds on what has moved since grow with every iteration
 
@@ -196,8 +196,8 @@ void AffineMethod::solve_free_bodies(StepReport& report) {
 }
 
 // Where nothing moves far in a step, candidates for the motion of a few steps serve them all: far compared with the contact
-// range, or, where the last candidates served as long as planned, with the bodies. Bodies that slide along each other
-// then have few more in two steps than in one.
+// range, or with the bodies for as long as the last candidates served, and longer where that was as planned. Bodies that
+// slide along each other then have few more in two steps than in one.
 int AffineMethod::steps_ahead() const {
     double sum = 0.0, part = 0.0;
     int moving = 0;
@@ -210,10 +210,10 @@ int AffineMethod::steps_ahead() const {
         ++moving;
     }
     if (!(sum > 0.0)) return 1;
-    double steps = std::floor(scale_.dhat * moving / sum);
-    const bool served = age_ >= 0 && age_ + 1 >= planned_;
-    if (served && part < small_part * moving)
-        steps = std::max({2.0, steps, std::floor(small_part * moving / part)});
+    const double in_range = std::floor(scale_.dhat * moving / sum),
+                 of_size = std::floor(small_part * moving / part);
+    const int lasted = age_ + 1, can_last = lasted >= planned_ ? 2 * lasted : lasted;
+    const double steps = std::max(in_range, std::min(of_size, static_cast<double>(can_last)));
     return static_cast<int>(std::clamp(steps, 1.0, most_steps_ahead));
 }
 
@@ -246,7 +246,7 @@ Sweep AffineMethod::sweep_ahead(std::size_t i, int steps, double dt) const {
 void AffineMethod::find_strays() {
     strays_.assign(q_.size(), 0);
     stray_count_ = 0;
-    const double part = age_ + 1 < planned_ ? 0.7 : 0.5;
+    const double part = age_ + 1 < planned_ ? 0.85 : 0.5;
     for (std::size_t i = 0; i < q_.size(); ++i) {
         if (bodies_.body[i].role == Role::still) continue;
         const Box3& box = field_.local_box(static_cast<int>(i));

@@ -25,10 +25,13 @@ float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa,
     const auto& va = a.shape->mesh.vertices;
     const auto& vb = b.shape->mesh.vertices;
     const Edge &ea = a.edge(i), &eb = b.edge(j);
-    const Vec3 along_a = qa.leftCols<3>() * (va[ea[1]] - va[ea[0]]);
-    const Vec3 along_b = qb.leftCols<3>() * (vb[eb[1]] - vb[eb[0]]);
+    const auto along = [](const Mat34& q, const Vec3& from, const Vec3& to) {
+        const double x = to[0] - from[0], y = to[1] - from[1], z = to[2] - from[2];
+        return Vec3(q(0, 0) * x + q(0, 1) * y + q(0, 2) * z, q(1, 0) * x + q(1, 1) * y + q(1, 2) * z,
+                    q(2, 0) * x + q(2, 1) * y + q(2, 2) * z);
+    };
     const double value = geometry::mollifier_value(
-        Vec3::Zero(), along_a, Vec3::Zero(), along_b,
+        along(qa, va[ea[0]], va[ea[1]]), along(qb, vb[eb[0]], vb[eb[1]]),
         geometry::mollifier_threshold(a.edge_length_squared[i], b.edge_length_squared[j]));
     return static_cast<float>(std::max(value, 0.01));
 }
@@ -139,6 +142,9 @@ void CandidateBuilder::search(const std::vector<const ContactShape*>& shapes,
         const std::vector<geometry::ItemPair>* lists[] = {&all.vertex_triangle, &all.triangle_vertex,
                                                           &all.edge_edge,       &all.point_edge,
                                                           &all.edge_point,      &all.point_point};
+        std::size_t count = 0;
+        for (const auto* list : lists) count += list->size();
+        found.candidates.reserve(count);
         for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
             for (const auto& [i, j] : *lists[kind])
                 found.candidates.push_back(

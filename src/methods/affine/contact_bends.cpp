@@ -8,36 +8,41 @@
 namespace tenon::affine {
 namespace {
 
-// Jacobi rotations: leaves the eigenvalues on the diagonal, returns the eigenvectors.
+// A Jacobi rotation that takes out the entry (P, Q), which it returns. Only the upper half of M is kept.
+template <int P, int Q>
+[[gnu::always_inline]] inline double rotate(Mat4& M, Mat4& vectors) {
+    const double m = M(P, Q);
+    if (m == 0.0) return 0.0;
+    const double ratio = 0.5 * (M(Q, Q) - M(P, P)) / m;
+    const double t = (ratio < 0.0 ? -1.0 : 1.0) / (std::abs(ratio) + std::sqrt(ratio * ratio + 1.0));
+    const double cosine = 1.0 / std::sqrt(t * t + 1.0), sine = t * cosine;
+    M(P, P) -= t * m;
+    M(Q, Q) += t * m;
+    M(P, Q) = 0.0;
+    for (int k = 0; k < 4; ++k) {
+        if (k != P && k != Q) {
+            double &p = k < P ? M(k, P) : M(P, k), &q = k < Q ? M(k, Q) : M(Q, k);
+            const double a = p, b = q;
+            p = cosine * a - sine * b;
+            q = sine * a + cosine * b;
+        }
+        const double a = vectors(k, P), b = vectors(k, Q);
+        vectors(k, P) = cosine * a - sine * b;
+        vectors(k, Q) = sine * a + cosine * b;
+    }
+    return m;
+}
+
+// Leaves the eigenvalues on the diagonal, returns the eigenvectors.
 Mat4 diagonalise(Mat4& M) {
     Mat4 vectors = Mat4::Identity();
     for (int sweep = 0; sweep < 10; ++sweep) {
-        const double size = M.diagonal().squaredNorm();
+        const double removed[] = {rotate<0, 1>(M, vectors), rotate<0, 2>(M, vectors),
+                                  rotate<0, 3>(M, vectors), rotate<1, 2>(M, vectors),
+                                  rotate<1, 3>(M, vectors), rotate<2, 3>(M, vectors)};
         double off = 0.0;
-        for (int p = 0; p < 4; ++p)
-            for (int q = p + 1; q < 4; ++q) {
-                const double m = M(p, q);
-                off += m * m;
-                if (m == 0.0) continue;
-                const double ratio = 0.5 * (M(q, q) - M(p, p)) / m;
-                const double t =
-                    (ratio < 0.0 ? -1.0 : 1.0) / (std::abs(ratio) + std::sqrt(ratio * ratio + 1.0));
-                const double cosine = 1.0 / std::sqrt(t * t + 1.0), sine = t * cosine;
-                for (int k = 0; k < 4; ++k) {
-                    const double a = M(k, p), b = M(k, q);
-                    M(k, p) = cosine * a - sine * b;
-                    M(k, q) = sine * a + cosine * b;
-                }
-                for (int k = 0; k < 4; ++k) {
-                    const double a = M(p, k), b = M(q, k);
-                    M(p, k) = cosine * a - sine * b;
-                    M(q, k) = sine * a + cosine * b;
-                    const double va = vectors(k, p), vb = vectors(k, q);
-                    vectors(k, p) = cosine * va - sine * vb;
-                    vectors(k, q) = sine * va + cosine * vb;
-                }
-            }
-        if (off <= 1e-24 * size) break;
+        for (const double m : removed) off += m * m;
+        if (off <= 1e-13 * M.diagonal().squaredNorm()) break;  // what is left is of the order of its square
     }
     return vectors;
 }

@@ -29,6 +29,10 @@ double ccd_of(const Candidate& c, const std::array<Vec3, 4>& s, const std::array
 // Pairs of detailed bodies have so many candidates that threads share them, in pieces of this size.
 constexpr int piece_size = 2048;
 
+// Of a body with so few vertices, or when this part of them is used, all are moved.
+constexpr std::size_t few_vertices = 64;
+constexpr double most_used = 0.8;
+
 int pieces_of(const CandidatePair& pair) {
     return std::max(1, (pair.end - pair.begin + piece_size - 1) / piece_size);
 }
@@ -39,6 +43,13 @@ CandidatePair piece_of(CandidatePair pair, int n) {
     for (int* start : {&pair.triangle_vertex, &pair.edge_edge, &pair.others})
         *start = std::clamp(*start, pair.begin, pair.end);
     return pair;
+}
+
+// Where q takes the vertices that count.
+void place(const BodyPoints& points, const Mat34& q, std::vector<Vec3>& out) {
+    const auto& rest = points.shape->shape->mesh.vertices;
+    out.resize(rest.size() + 1, Vec3::Zero());
+    points.for_used([&](std::size_t i) { out[i] = placed(q, rest[i]); });
 }
 
 }  // namespace
@@ -91,35 +102,42 @@ void ContactField::start_pair(int k) {
     }
 }
 
-// Of bodies that meet others in a few places only, the rest of the vertices need not be moved. `again`: bodies for which this
-// has not changed keep what they have.
+// Of bodies that meet others in a few places only, the rest of the vertices need not be moved. `again`: bodies that use all
+// go on doing so.
 void ContactField::find_used_vertices(bool again) {
-    thread_local std::vector<std::size_t> candidates;
-    candidates.assign(points_.size(), 0);
-    for (const CandidatePair& pair : set_.pairs)
-        for (const int body : {pair.a, pair.b}) candidates[body] += pair.end - pair.begin;
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-        BodyPoints& points = points_[i];
+    for (BodyPoints& points : points_) {
         if (again && points.uses_all) continue;
+        const std::size_t count = points.shape->shape->mesh.vertices.size();
         points.stale = true;
-        points.uses_all = 2 * candidates[i] > points.shape->shape->mesh.vertices.size();
-        points.used.clear();
+        points.uses_all = count <= few_vertices;
+        points.is_used.assign(points.uses_all ? 0 : count, 0);
     }
     for (const CandidatePair& pair : set_.pairs) {
         BodyPoints &pa = points_[pair.a], &pb = points_[pair.b];
         if (pa.uses_all && pb.uses_all) continue;
-        for (int i = pair.begin; i < pair.end; ++i) {
-            const Corners c = corners_of(set_.candidates[i], *pa.shape, *pb.shape);
-            for (int n = 0; n < c.count; ++n) {
-                BodyPoints& side = (n < c.split) == c.a_first ? pa : pb;
-                if (!side.uses_all) side.used.push_back(c.vertex[n]);
+        const auto use = [&](int begin, int end, BodyPoints& first, BodyPoints& second, int split,
+                             int count) {
+            for (int i = begin; i < end; ++i) {
+                const auto& v = known_.corners[i];
+                for (int n = first.uses_all ? split : 0; n < (second.uses_all ? split : count); ++n)
+                    (n < split ? first : second).is_used[v[n]] = 1;
             }
+        };
+        use(pair.begin, pair.triangle_vertex, pa, pb, 1, 4);
+        use(pair.triangle_vertex, pair.edge_edge, pb, pa, 1, 4);
+        use(pair.edge_edge, pair.others, pa, pb, 2, 4);
+        for (int i = pair.others; i < pair.end; ++i) {
+            const Corners c = corners_of(set_.candidates[i], *pa.shape, *pb.shape);
+            use(i, i + 1, c.a_first ? pa : pb, c.a_first ? pb : pa, c.split, c.count);
         }
     }
     parallel_for(points_.size(), 16, [&](std::size_t i) {
-        auto& used = points_[i].used;
-        std::sort(used.begin(), used.end());
-        used.erase(std::unique(used.begin(), used.end()), used.end());
+        BodyPoints& points = points_[i];
+        points.used.clear();
+        if (points.uses_all) return;
+        for (std::size_t v = 0; v < points.is_used.size(); ++v)
+            if (points.is_used[v]) points.used.push_back(static_cast<int>(v));
+        points.uses_all = points.used.size() > most_used * points.is_used.size();
     });
 }
 
@@ -148,9 +166,7 @@ void ContactField::set_pose(int body, const Mat34& q) {
     points.q = q;
     points.stale = false;
     ++points.version;
-    const auto& rest = points.shape->shape->mesh.vertices;
-    points.x.resize(rest.size() + 1, Vec3::Zero());
-    points.for_used([&](std::size_t i) { points.x[i] = transform(q, rest[i]); });
+    place(points, q, points.x);
 }
 
 void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
@@ -158,9 +174,7 @@ void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
     BodyPoints& points = points_[body];
     const Mat34 D = q_to - q_from;
     points.step_bound = displacement_bound(D, points.shape->shape->box);
-    const auto& rest = points.shape->shape->mesh.vertices;
-    points.step.resize(rest.size() + 1, Vec3::Zero());
-    points.for_used([&](std::size_t i) { points.step[i] = transform(D, rest[i]); });
+    place(points, D, points.step);
 }
 
 void ContactField::evaluate(int k) {

@@ -62,10 +62,18 @@ struct PairContacts {
     bool linked = false;            // has its block in the Newton system
 };
 
+// Where a body's vertex is: transform() written out, so that it is inlined.
+inline Vec3 placed(const Mat34& q, const Vec3& x) {
+    Vec3 y;
+    for (int k = 0; k < 3; ++k) y[k] = q(k, 0) * x[0] + q(k, 1) * x[1] + q(k, 2) * x[2] + q(k, 3);
+    return y;
+}
+
 // World positions of a body's vertices, with its shape.
 struct BodyPoints {
     const ContactShape* shape = nullptr;
-    std::vector<int> used;  // vertices that candidates have; the others' places are unknown
+    std::vector<int> used;      // vertices that candidates have; the others' places are unknown
+    std::vector<char> is_used;  // per vertex, while these are found
     bool uses_all = true;
     bool stale = false;                // x is not where q says
     std::vector<Vec3> x;               // and one more, for kernels that read four numbers at once
