@@ -180,31 +180,27 @@ void CandidateBuilder::join(CandidateSet& out) const {
         return kind > 0 ? found_[search].end[kind - 1] : 0;
     };
     out.pairs.clear();
-    std::vector<std::pair<std::size_t, std::size_t>> searches;  // of each pair
+    std::vector<std::array<int, kinds.size()>> place(searches_.size());  // of what each search found
     int count = 0;
     for (std::size_t first = 0, last; first < searches_.size(); first = last) {
         const auto [a, b] = body_pairs_[searches_[first].pair];
         for (last = first + 1; last < searches_.size() && searches_[last].pair == searches_[first].pair;)
             ++last;
         const int begin = count;
-        std::array<int, kinds.size()> start{};
-        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-            start[kind] = count;
-            for (std::size_t k = first; k < last; ++k)
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+            for (std::size_t k = first; k < last; ++k) {
+                place[k][kind] = count;
                 count += static_cast<int>(found_[k].end[kind] - begin_of(k, kind));
-        }
-        if (count == begin) continue;
-        out.pairs.push_back({a, b, begin, count, start[1], start[2], start[3], 0});
-        searches.emplace_back(first, last);
+            }
+        const auto& start = place[first];
+        if (count > begin) out.pairs.push_back({a, b, begin, count, start[1], start[2], start[3], 0});
     }
     out.candidates.resize(count);
-    parallel_for(out.pairs.size(), 16, [&](std::size_t pair) {
-        auto to = out.candidates.begin() + out.pairs[pair].begin;
+    parallel_for(searches_.size(), 4, [&](std::size_t k) {
+        const auto from = found_[k].candidates.begin();
         for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-            for (std::size_t k = searches[pair].first; k < searches[pair].second; ++k) {
-                const auto from = found_[k].candidates.begin();
-                to = std::copy(from + begin_of(k, kind), from + found_[k].end[kind], to);
-            }
+            std::copy(from + begin_of(k, kind), from + found_[k].end[kind],
+                      out.candidates.begin() + place[k][kind]);
     });
 }
 

@@ -2,6 +2,7 @@
 // slack of a straight reference motion. Built once per step and reused by all Newton iterations.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -34,6 +35,21 @@ struct CandidatePair {
     int triangle_vertex = 0, edge_edge = 0, others = 0;
     int slot = 0;  // where more is known of it
 };
+
+// Pairs of detailed bodies have so many candidates that threads share them, in pieces of this size.
+constexpr int piece_size = 2048;
+
+inline int pieces_of(const CandidatePair& pair) {
+    return std::max(1, (pair.end - pair.begin + piece_size - 1) / piece_size);
+}
+
+inline CandidatePair piece_of(CandidatePair pair, int n) {
+    pair.begin += n * piece_size;
+    pair.end = std::min(pair.end, pair.begin + piece_size);
+    for (int* start : {&pair.triangle_vertex, &pair.edge_edge, &pair.others})
+        *start = std::clamp(*start, pair.begin, pair.end);
+    return pair;
+}
 
 // Reference motion of a body: straight from q0 to q1, plus or minus `slack` in any direction.
 struct Sweep {

@@ -4,11 +4,20 @@
 #include <cmath>
 
 #include "geometry/closest_four.hpp"
+#include "math/parallel.hpp"
 #include "methods/affine/contact_corners.hpp"
 #include "methods/affine/contact_field.hpp"
 
 namespace tenon::affine {
 namespace {
+
+// A candidate in range and where its closest points are: in a batch's results, or on their own.
+struct Hit {
+    int candidate;
+    int active;
+    const geometry::ClosestFour* four;
+    int lane;  // or index among those on their own
+};
 
 // In single precision, and never more than the number.
 float at_most(double number) {
@@ -50,14 +59,6 @@ class FeatureTable {
     std::uint64_t now_ = 0;
 };
 
-// A candidate in range and where its closest points are: in a batch's results, or on their own.
-struct Hit {
-    int candidate;
-    int active;
-    const geometry::ClosestFour* four;
-    int lane;  // or index among those on their own
-};
-
 // Pairs of primitives of one kind on their way through a kernel.
 struct Batch {
     int count = 0;
@@ -78,14 +79,6 @@ struct Batch {
         for (int n = count; n < geometry::four * groups; ++n) corners[n] = corners[0];  // lanes left over
         kernel(corners.data(), groups, found.data());
     }
-};
-
-// Reused from pair to pair; one per thread.
-struct Look {
-    Batch faces, edges;
-    std::vector<geometry::Closest> alone;
-    std::vector<Hit> hits;
-    FeatureTable features;
 };
 
 geometry::Closest closest_of_lane(const geometry::ClosestFour& all, int lane, bool edges) {
@@ -115,16 +108,71 @@ geometry::Closest closest_of_lane(const geometry::ClosestFour& all, int lane, bo
 
 }  // namespace
 
-// Many pairs of primitives share their closest points: where two corners face each other, all triangles and edges of
-// both. They are one contact with their summed weight.
+// What was found among a pair's candidates, or a piece of them.
+struct ContactLook {
+    std::vector<Hit> hits;  // the first `count`, in the candidates' order
+    std::size_t count = 0;
+    std::vector<geometry::Closest> alone;
+    float nearest = 1e30f;  // of all that were looked at, as the field's list says
+    bool closed = false;    // one is not further apart than the separation
+
+    void start(std::size_t most) {
+        if (hits.size() < most) hits.resize(most);
+        count = 0;
+        alone.clear();
+        nearest = 1e30f;
+        closed = false;
+    }
+    // Adds what another found, with closest points of its own. Edges begin at `edge_edge`.
+    void take(const ContactLook& other, int edge_edge) {
+        for (std::size_t n = 0; n < other.count; ++n) {
+            const Hit& hit = other.hits[n];
+            hits.push_back({hit.candidate, hit.active, nullptr, static_cast<int>(alone.size())});
+            alone.push_back(hit.four ? closest_of_lane(*hit.four, hit.lane, hit.candidate >= edge_edge)
+                                     : other.alone[hit.lane]);
+        }
+        count = hits.size();
+        nearest = std::min(nearest, other.nearest);
+        closed = closed || other.closed;
+    }
+};
+
+namespace {
+
+// Reused from pair to pair; one per thread.
+struct Scratch {
+    Batch faces, edges;
+    ContactLook look;
+    FeatureTable features;
+};
+thread_local Scratch scratch;
+
+}  // namespace
+
+// Threads look at the pieces of a large pair, whose few candidates in range are then taken together in order.
 void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
-    thread_local Look thread_look;
-    Look& look = thread_look;
+    const int pieces = pieces_of(bodies);
+    if (pieces == 1) {
+        look_at(bodies, pair.range, scratch.look);
+        return merge(bodies, scratch.look, pair);
+    }
+    std::vector<ContactLook> parts(pieces);
+    parallel_for(pieces, 1, [&](std::size_t n) {
+        look_at(piece_of(bodies, static_cast<int>(n)), pair.range, scratch.look);
+        parts[n].take(scratch.look, bodies.edge_edge);
+    });
+    ContactLook all;
+    for (const ContactLook& part : parts) all.take(part, bodies.edge_edge);
+    merge(bodies, all, pair);
+}
+
+void ContactField::look_at(const CandidatePair& bodies, const ContactRange& range, ContactLook& look) {
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
-    const double reach = pair.range.reach_squared(), closed = pair.range.separation_squared();
+    const double reach = range.reach_squared(), closed = range.separation_squared();
     const double odometer = pa.odometer + pb.odometer;
     const double far = (std::sqrt(reach) + odometer) * (1.0 + 1e-12);
     const float* const clear = known_.clear.data();
+    look.start(bodies.end - bodies.begin);
     float nearest = 1e30f;
 
     const auto gather = [&](Batch& batch, int begin, int end, const BodyPoints& first,
@@ -145,33 +193,28 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
         }
         batch.count = count;
     };
-    look.faces.start(bodies.edge_edge - bodies.begin);
-    look.edges.start(bodies.others - bodies.edge_edge);
-    gather(look.faces, bodies.begin, bodies.triangle_vertex, pa, pb, 1);
-    gather(look.faces, bodies.triangle_vertex, bodies.edge_edge, pb, pa, 1);
-    gather(look.edges, bodies.edge_edge, bodies.others, pa, pb, 2);
-    look.faces.run(geometry::closest_four().point_triangle);
-    look.edges.run(geometry::closest_four().edge_edge);
+    Batch &faces = scratch.faces, &edges = scratch.edges;
+    faces.start(bodies.edge_edge - bodies.begin);
+    edges.start(bodies.others - bodies.edge_edge);
+    gather(faces, bodies.begin, bodies.triangle_vertex, pa, pb, 1);
+    gather(faces, bodies.triangle_vertex, bodies.edge_edge, pb, pa, 1);
+    gather(edges, bodies.edge_edge, bodies.others, pa, pb, 2);
+    faces.run(geometry::closest_four().point_triangle);
+    edges.run(geometry::closest_four().edge_edge);
 
-    look.alone.clear();
-    look.hits.resize(look.faces.count + look.edges.count + bodies.end - bodies.others);
     Hit* const hits = look.hits.data();
     std::size_t count = 0;
-    bool as_before = true;  // between two looks the same features mostly meet
     const auto note = [&](int i, double squared, int active, const geometry::ClosestFour* four, int lane) {
         known_.clear[i] = at_most(std::sqrt(squared) + odometer);
         nearest = std::min(nearest, known_.clear[i]);
         if (squared >= reach) return;
-        if (squared <= closed) {
-            pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
-            return;
-        }
-        as_before = as_before && count < pair.merged.size() &&
-                    pair.merged[count].candidate == i - bodies.begin && pair.merged[count].active == active;
-        hits[count++] = {i, active, four, lane};
+        if (squared <= closed)
+            look.closed = true;
+        else
+            hits[count++] = {i, active, four, lane};
     };
     const bool many = bodies.end - bodies.begin >= many_candidates;
-    for (const Batch* batch : {&look.faces, &look.edges})
+    for (const Batch* batch : {&faces, &edges})
         for (int n = 0; n < batch->count; ++n) {
             const geometry::ClosestFour& found = batch->found[n / geometry::four];
             const int lane = n % geometry::four;
@@ -195,17 +238,32 @@ void ContactField::collect(const CandidatePair& bodies, PairContacts& pair) {
         note(i, look.alone.back().squared, look.alone.back().active, nullptr,
              static_cast<int>(look.alone.size()) - 1);
     }
-    pair.nearest = nearest;
+    look.count = count;
+    look.nearest = nearest;
+}
 
-    if (!as_before || count != pair.merged.size()) {
-        look.features.clear();
+// Many pairs of primitives share their closest points: where two corners face each other, all triangles and edges of
+// both. They are one contact with their summed weight.
+void ContactField::merge(const CandidatePair& bodies, const ContactLook& look, PairContacts& pair) {
+    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
+    const Hit* const hits = look.hits.data();
+    const std::size_t count = look.count;
+    pair.nearest = look.nearest;
+    if (look.closed) pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
+    // Between two looks the same features mostly meet.
+    bool as_before = count == pair.merged.size();
+    for (std::size_t n = 0; n < count && as_before; ++n)
+        as_before = pair.merged[n].candidate == hits[n].candidate - bodies.begin &&
+                    pair.merged[n].active == hits[n].active;
+    if (!as_before) {
+        scratch.features.clear();
         pair.merged.clear();
         pair.points.clear();
         for (std::size_t n = 0; n < count; ++n) {
             const Candidate& candidate = set_.candidates[hits[n].candidate];
             const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
             const int next = static_cast<int>(pair.points.size());
-            const int contact = look.features.find(c, hits[n].active, next);
+            const int contact = scratch.features.find(c, hits[n].active, next);
             pair.merged.push_back({hits[n].candidate - bodies.begin, hits[n].active, contact});
             if (contact == next) {
                 ContactPoint& point = pair.points.emplace_back();

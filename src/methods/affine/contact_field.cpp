@@ -26,30 +26,22 @@ double ccd_of(const Candidate& c, const std::array<Vec3, 4>& s, const std::array
     }
 }
 
-// Pairs of detailed bodies have so many candidates that threads share them, in pieces of this size.
-constexpr int piece_size = 2048;
-
 // Of a body with so few vertices, or when this part of them is used, all are moved.
 constexpr std::size_t few_vertices = 64;
 constexpr double most_used = 0.8;
-
-int pieces_of(const CandidatePair& pair) {
-    return std::max(1, (pair.end - pair.begin + piece_size - 1) / piece_size);
-}
-
-CandidatePair piece_of(CandidatePair pair, int n) {
-    pair.begin += n * piece_size;
-    pair.end = std::min(pair.end, pair.begin + piece_size);
-    for (int* start : {&pair.triangle_vertex, &pair.edge_edge, &pair.others})
-        *start = std::clamp(*start, pair.begin, pair.end);
-    return pair;
-}
+constexpr std::size_t many_vertices = 1024;  // threads share more
 
 // Where q takes the vertices that count.
 void place(const BodyPoints& points, const Mat34& q, std::vector<Vec3>& out) {
     const auto& rest = points.shape->shape->mesh.vertices;
     out.resize(rest.size() + 1, Vec3::Zero());
-    points.for_used([&](std::size_t i) { out[i] = placed(q, rest[i]); });
+    const std::size_t count = points.uses_all ? rest.size() : points.used.size();
+    parallel_ranges(count, many_vertices, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t k = begin; k < end; ++k) {
+            const std::size_t i = points.uses_all ? k : points.used[k];
+            out[i] = placed(q, rest[i]);
+        }
+    });
 }
 
 }  // namespace
@@ -94,12 +86,15 @@ void ContactField::start_pair(int k) {
     known.energy = 0.0;
     known.merged.clear();
     known.nearest = 0.0f;
-    for (int i = pair.begin; i < pair.end; ++i) {
-        known_.clear[i] = 0.0f;
-        known_.toward[i] = {};
-        const Corners c = corners_of(set_.candidates[i], *body_shapes_[pair.a], *body_shapes_[pair.b]);
-        std::copy(std::begin(c.vertex), std::end(c.vertex), known_.corners[i].begin());
-    }
+    parallel_for(pieces_of(pair), 1, [&](std::size_t n) {
+        const CandidatePair piece = piece_of(pair, static_cast<int>(n));
+        for (int i = piece.begin; i < piece.end; ++i) {
+            known_.clear[i] = 0.0f;
+            known_.toward[i] = {};
+            const Corners c = corners_of(set_.candidates[i], *body_shapes_[pair.a], *body_shapes_[pair.b]);
+            std::copy(std::begin(c.vertex), std::end(c.vertex), known_.corners[i].begin());
+        }
+    });
 }
 
 // Of bodies that meet others in a few places only, the rest of the vertices need not be moved. `again`: bodies that use all
@@ -192,13 +187,6 @@ void ContactField::evaluate(int k) {
         pair.merged.clear();
         return;
     }
-    // Of a large pair, threads find the few candidates in range, which are then looked at again in order.
-    if (const int pieces = pieces_of(bodies); pieces > 1)
-        parallel_for(pieces, 1, [&](std::size_t n) {
-            PairContacts aside;
-            aside.range = pair.range;
-            collect(piece_of(bodies, static_cast<int>(n)), aside);
-        });
     collect(bodies, pair);
     for (ContactPoint& point : pair.points) {
         pair.closest = std::min(pair.closest, point.distance);

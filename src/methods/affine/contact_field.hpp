@@ -82,14 +82,6 @@ struct BodyPoints {
     long version = 0;                  // counts changes of q
     double step_bound = 0.0;           // of any vertex's displacement in the trial step
     double odometer = 0.0;             // bound on the way of any vertex since the candidates were built
-
-    template <class Move>
-    void for_used(const Move& move) const {
-        if (uses_all)
-            for (std::size_t i = 0; i < shape->shape->mesh.vertices.size(); ++i) move(i);
-        else
-            for (const int i : used) move(i);
-    }
 };
 
 struct ContactScale {
@@ -98,6 +90,8 @@ struct ContactScale {
     double stiffening = 1.0;               // grows when bodies come too close
     double friction_eps = 1e-6;            // m: eps_v times the step
 };
+
+struct ContactLook;
 
 class ContactField {
   public:
@@ -137,6 +131,8 @@ class ContactField {
     void start_pair(int k);
     void find_used_vertices(bool again);
     void collect(const CandidatePair& bodies, PairContacts& pair);
+    void look_at(const CandidatePair& bodies, const ContactRange& range, ContactLook& look);
+    void merge(const CandidatePair& bodies, const ContactLook& look, PairContacts& pair);
     double safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const;
     void find_near(const CandidatePair& bodies, const PairContacts& pair, double t_max, double keep,
                    std::vector<int>& near) const;
