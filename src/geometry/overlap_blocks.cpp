@@ -39,18 +39,25 @@ class SlotTable {
 
 }  // namespace
 
+// Four primitives of a block: along its own axes, and along the world's.
+struct BoxRow {
+    FourBoxes own, world;
+};
+
 // Blocks with their corners, in the world and along the block's own axes.
 struct BlockStore {
     struct Slot {
         SurfaceTree::Block block;
         LaneTurnedBox box;
         int world = -1, own = -1;  // where the first corner is in the lists; -1: not yet there
+        int rows = -1;             // the same for its primitives
     };
     struct Side {
         SlotTable table;
         std::vector<Slot> slots;
         std::vector<LanePoint> world;
         std::vector<LaneBox> own;  // ways
+        std::vector<BoxRow> rows;
         SlotTable node_table;
         std::vector<LaneBox> node_boxes;
     };
@@ -62,6 +69,45 @@ OverlapScratch::~OverlapScratch() = default;
 
 namespace {
 
+template <std::size_t Size>
+LaneBox box_of(const LanePoint* corner, const std::array<std::uint8_t, Size>& corners) {
+    LaneBox box = LaneBox::of(corner[corners[0]]);
+    for (std::size_t k = 1; k < Size; ++k) box.add(corner[corners[k]]);
+    return box;
+}
+template <std::size_t Size>
+LaneBox box_of(const LaneBox* corner, const std::array<std::uint8_t, Size>& corners) {
+    LaneBox box = corner[corners[0]];
+    for (std::size_t k = 1; k < Size; ++k) box.add(corner[corners[k]]);
+    return box;
+}
+
+// The primitives of a block, by their number in it.
+struct TrianglesOf {
+    const SurfaceTree::Block& block;
+    int count() const { return static_cast<int>(block.triangles.size()); }
+    int id(int n) const { return block.triangles[n].id; }
+    std::array<std::uint8_t, 3> corners(int n) const { return block.triangles[n].corner; }
+};
+struct EdgesOf {
+    const SurfaceTree::Block& block;
+    int count() const { return static_cast<int>(block.edges.size()); }
+    int id(int n) const { return block.edges[n].id; }
+    std::array<std::uint8_t, 2> corners(int n) const { return block.edges[n].corner; }
+};
+struct VerticesOf {
+    const SurfaceTree::Block& block;
+    int count() const { return block.owned; }
+    int id(int n) const { return block.vertices[n]; }
+    std::array<std::uint8_t, 1> corners(int n) const { return {static_cast<std::uint8_t>(n)}; }
+};
+
+constexpr int bits_of_four[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+
+constexpr int rows_of(int primitives) {
+    return (primitives + 3) / 4;
+}
+
 // A posed surface's tree nodes and blocks, each posed when first asked for.
 class PosedBlocks {
   public:
@@ -69,6 +115,7 @@ class PosedBlocks {
         store.slots.clear();
         store.world.clear();
         store.own.clear();
+        store.rows.clear();
         store.node_boxes.clear();
         store.table.start(place.surface().blocks());
         store.node_table.start(place.surface().tree().nodes().size());
@@ -113,55 +160,81 @@ class PosedBlocks {
         }
         return store_.own.data() + it.own;
     }
+    // Rows of its triangles, then of its edges, then of its vertices, valid as long. What does not count is nowhere.
+    const BoxRow* rows(int slot) {
+        BlockStore::Slot& it = store_.slots[slot];
+        if (it.rows < 0) {
+            it.rows = static_cast<int>(store_.rows.size());
+            const LaneBox* own_corners = own(slot);
+            const LanePoint* corners = world(slot);
+            add_rows(TrianglesOf{it.block}, own_corners, corners, {});
+            add_rows(EdgesOf{it.block}, own_corners, corners, place_.body().edge_counts);
+            add_rows(VerticesOf{it.block}, own_corners, corners, place_.body().vertex_counts);
+        }
+        return store_.rows.data() + it.rows;
+    }
 
   private:
+    template <class Primitives>
+    void add_rows(const Primitives& all, const LaneBox* own, const LanePoint* world,
+                  std::span<const char> counts) {
+        for (int row = 0; row < rows_of(all.count()); ++row) {
+            LaneBox along_own[4], along_world[4];
+            for (int k = 0; k < 4; ++k) {
+                const int n = 4 * row + k;
+                const bool there = n < all.count() && (counts.empty() || counts[all.id(n)]);
+                along_own[k] = there ? box_of(own, all.corners(n)) : LaneBox::nothing();
+                along_world[k] = there ? box_of(world, all.corners(n)) : LaneBox::nothing();
+            }
+            store_.rows.push_back({FourBoxes::of(along_own), FourBoxes::of(along_world)});
+        }
+    }
+
     const LanePlacement& place_;
     BlockStore::Side& store_;
 };
 
-template <std::size_t Size>
-LaneBox box_of(const LanePoint* corner, const std::array<std::uint8_t, Size>& corners) {
-    LaneBox box = LaneBox::of(corner[corners[0]]);
-    for (std::size_t k = 1; k < Size; ++k) box.add(corner[corners[k]]);
-    return box;
-}
-template <std::size_t Size>
-LaneBox box_of(const LaneBox* corner, const std::array<std::uint8_t, Size>& corners) {
-    LaneBox box = corner[corners[0]];
-    for (std::size_t k = 1; k < Size; ++k) box.add(corner[corners[k]]);
-    return box;
-}
-
 // Primitives of one block that reach into a region, with their boxes.
 template <int Size, int Capacity>
 struct Picked {
-    static constexpr int capacity = Capacity;
     using Corners = std::array<std::uint8_t, Size>;
 
     int id[Capacity];
     Corners corners[Capacity];
-    LaneBox box[(Capacity + 3) / 4 * 4];  // those that are left over are around nothing
+    LaneBox box[Capacity];
     int count = 0;
 
-    void add_if(bool wanted, int primitive, const Corners& of_primitive) {
-        id[count] = primitive;
-        corners[count] = of_primitive;
-        count += wanted;
+    // Those that are wanted, without branches: they are hard to foresee.
+    template <class Primitives, class Wanted>
+    void choose(const Primitives& primitives, const Wanted& wanted) {
+        int chosen = 0;
+        for (const auto& [primitive, of_primitive] : primitives) {
+            id[chosen] = primitive;
+            corners[chosen] = of_primitive;
+            chosen += wanted(of_primitive);
+        }
+        count = chosen;
     }
     // Of these, the ones that count.
     void keep(std::span<const char> counts) {
-        const int all = count;
-        count = 0;
-        for (int k = 0; k < all; ++k) add_if(counts[id[k]], id[k], corners[k]);
+        int kept = 0;
+        for (int k = 0; k < count; ++k) {
+            id[kept] = id[k];
+            corners[kept] = corners[k];
+            kept += counts[id[k]] != 0;
+        }
+        count = kept;
     }
     // Adds them to `bounds`.
     void find_boxes(const LaneBox* corner, float margin, LaneBox& bounds) {
+        LaneBox all = bounds;
         for (int k = 0; k < count; ++k) {
-            box[k] = box_of(corner, corners[k]);
-            box[k].inflate(margin);
-            bounds.add(box[k]);
+            LaneBox one = box_of(corner, corners[k]);
+            one.inflate(margin);
+            box[k] = one;
+            all.add(one);
         }
-        for (int k = count; k % 4 != 0; ++k) box[k] = LaneBox::nothing();
+        bounds = all;
     }
 };
 
@@ -180,13 +253,16 @@ struct PickedBlock {
         for (std::size_t i = 0; i < block.vertices.size(); ++i)
             common &= beyond[i] = sides_beyond(corner[i], region);
         if (common != 0) return;
-        // Which ones first, without branches: they are hard to foresee.
-        triangles.count = edges.count = vertices.count = 0;
-        for (const auto& [id, c] : block.triangles)
-            triangles.add_if(!(beyond[c[0]] & beyond[c[1]] & beyond[c[2]]), id, c);
-        for (const auto& [id, c] : block.edges) edges.add_if(!(beyond[c[0]] & beyond[c[1]]), id, c);
-        for (int i = 0; i < block.owned; ++i)
-            vertices.add_if(!beyond[i], block.vertices[i], {static_cast<std::uint8_t>(i)});
+        triangles.choose(block.triangles,
+                         [&](const auto& c) { return !(beyond[c[0]] & beyond[c[1]] & beyond[c[2]]); });
+        edges.choose(block.edges, [&](const auto& c) { return !(beyond[c[0]] & beyond[c[1]]); });
+        int inside = 0;
+        for (int i = 0; i < block.owned; ++i) {
+            vertices.id[inside] = block.vertices[i];
+            vertices.corners[inside] = {static_cast<std::uint8_t>(i)};
+            inside += !beyond[i];
+        }
+        vertices.count = inside;
         if (!body.edge_counts.empty()) edges.keep(body.edge_counts);
         if (!body.vertex_counts.empty()) vertices.keep(body.vertex_counts);
         triangles.find_boxes(corner, margin, bounds);
@@ -270,67 +346,75 @@ class BlockSearch {
         picked_a_.pick(place_a_.body(), a.block, corners, region, margin);
         stats_.box_tests += elements(a.block);
         if (picked_a_.size() == 0) return;
-        picked_b_.pick(place_b_.body(), b.block, blocks_b_.own(slot_b), picked_a_.bounds, 0.0f);
         stats_.box_tests += elements(b.block);
-        if (picked_b_.size() == 0) return;
-        meeting_ = {&a.box.axes, blocks_a_.own(slot_a), world, blocks_b_.world(slot_b), margin};
-        const auto &pa = picked_a_, &pb = picked_b_;
+        const TrianglesOf triangles{b.block};
+        const EdgesOf edges{b.block};
+        const VerticesOf vertices{b.block};
+        const int edge_rows = rows_of(triangles.count()), vertex_rows = edge_rows + rows_of(edges.count()),
+                  all_rows = vertex_rows + rows_of(vertices.count());
+        const BoxRow* rows = blocks_b_.rows(slot_b);
+        const SpreadBox reached(picked_a_.bounds);
+        std::uint8_t picked_b[most_rows], any = 0;
+        for (int row = 0; row < all_rows; ++row)
+            any |= picked_b[row] = static_cast<std::uint8_t>(~apart(reached, rows[row].own) & 0xf);
+        if (any == 0) return;
+        meeting_ = {&a.box.axes, blocks_a_.own(slot_a), world, blocks_b_.world(slot_b), margin, rows,
+                    picked_b};
+        const auto& pa = picked_a_;
         auto all = [](int, int) { return true; };
-        meet(pa.vertices, pb.triangles, out_.vertex_triangle, all);
-        meet(pa.triangles, pb.vertices, out_.triangle_vertex, all);
-        meet(pa.edges, pb.edges, out_.edge_edge, all);
+        meet(pa.vertices, triangles, 0, out_.vertex_triangle, all);
+        meet(pa.triangles, vertices, vertex_rows, out_.triangle_vertex, all);
+        meet(pa.edges, edges, edge_rows, out_.edge_edge, all);
         if (crossings_) {
-            meet(pa.edges, pb.triangles, crossings_->edge_triangle, all);
-            meet(pa.triangles, pb.edges, crossings_->triangle_edge, all);
+            meet(pa.edges, triangles, 0, crossings_->edge_triangle, all);
+            meet(pa.triangles, edges, edge_rows, crossings_->triangle_edge, all);
         }
         if (!loose_) return;
-        meet(pa.vertices, pb.edges, out_.point_edge,
+        meet(pa.vertices, edges, edge_rows, out_.point_edge,
              [&](int v, int e) { return sa_.loose_point(v) && sb_.loose_edge(e); });
-        meet(pa.edges, pb.vertices, out_.edge_point,
+        meet(pa.edges, vertices, vertex_rows, out_.edge_point,
              [&](int e, int v) { return sa_.loose_edge(e) && sb_.loose_point(v); });
-        meet(pa.vertices, pb.vertices, out_.point_point,
+        meet(pa.vertices, vertices, vertex_rows, out_.point_point,
              [&](int v, int w) { return sa_.loose_point(v) && sb_.loose_point(w); });
     }
 
     // Pairs of picked primitives that neither the world's axes nor those of the blocks keep apart.
-    template <class ListA, class ListB, class Accept>
-    void meet(const ListA& a, const ListB& b, std::vector<ItemPair>& out, const Accept& accept) {
-        if (a.count == 0 || b.count == 0) return;
-        stats_.box_tests += a.count * b.count;
-        constexpr int most_rows = (ListB::capacity + 3) / 4;
-        FourBoxes along_b[most_rows], along_world[most_rows];
-        const int rows = (b.count + 3) / 4;
-        for (int row = 0; row < rows; ++row) {
-            LaneBox world[4];
-            for (int k = 0; k < 4; ++k)
-                world[k] = 4 * row + k < b.count ? box_of(meeting_.world_b, b.corners[4 * row + k])
-                                                 : LaneBox::nothing();
-            along_world[row] = FourBoxes::of(world);
-            along_b[row] = FourBoxes::of(b.box + 4 * row);
+    template <class ListA, class PrimitivesB, class Accept>
+    void meet(const ListA& a, const PrimitivesB& b, int first_row, std::vector<ItemPair>& out,
+              const Accept& accept) {
+        const BoxRow* rows = meeting_.rows_b + first_row;
+        const std::uint8_t* picked = meeting_.picked_b + first_row;
+        int list[most_rows], count = 0, there = 0;  // rows with something that was picked
+        for (int row = 0; row < rows_of(b.count()); ++row) {
+            list[count] = row;
+            count += picked[row] != 0;
+            there += bits_of_four[picked[row]];
         }
-        LaneBox along_a[ListB::capacity];  // of b's primitives, where asked for
-        bool known[ListB::capacity] = {};
-        for (int i = 0; i < a.count; ++i) {
+        stats_.box_tests += a.count * there;
+        LaneBox along_a[SurfaceTree::block_vertices];  // of b's primitives, where asked for
+        std::uint64_t known = 0;
+        for (int i = 0; i < a.count && count > 0; ++i) {
             LaneBox world = box_of(meeting_.world_a, a.corners[i]);
             world.inflate(meeting_.margin);
             const SpreadBox first(a.box[i]), second(world);
             bool begun = false;
             LaneBox own{};
-            for (int row = 0; row < rows; ++row) {
-                int left = ~(apart(first, along_b[row]) | apart(second, along_world[row])) & 0xf;
+            for (int k = 0; k < count; ++k) {
+                const int row = list[k];
+                int left = ~(apart(first, rows[row].own) | apart(second, rows[row].world)) & picked[row];
                 for (; left != 0; left &= left - 1) {
                     const int j = 4 * row + std::countr_zero(static_cast<unsigned>(left));
-                    if (!accept(a.id[i], b.id[j])) continue;
+                    if (!accept(a.id[i], b.id(j))) continue;
                     if (!begun) {
                         own = box_of(meeting_.own_a, a.corners[i]);
                         own.inflate(meeting_.margin);
                         begun = true;
                     }
-                    if (!known[j]) {
-                        along_a[j] = turned_box_of(b.corners[j]);
-                        known[j] = true;
+                    if (!(known >> j & 1)) {
+                        along_a[j] = turned_box_of(b.corners(j));
+                        known |= std::uint64_t{1} << j;
                     }
-                    if (!apart(own, along_a[j])) out.push_back({a.id[i], b.id[j]});
+                    if (!apart(own, along_a[j])) out.push_back({a.id[i], b.id(j)});
                 }
             }
         }
@@ -349,12 +433,16 @@ class BlockSearch {
         const LaneBox* own_a = nullptr;
         const LanePoint *world_a = nullptr, *world_b = nullptr;
         float margin = 0.0f;
+        const BoxRow* rows_b = nullptr;
+        const std::uint8_t* picked_b = nullptr;  // a bit for each primitive of a row
     };
+    static constexpr int most_rows =
+        rows_of(SurfaceTree::block_elements) + 2 * rows_of(SurfaceTree::block_vertices);
 
     const SurfaceTree &sa_, &sb_;
     LanePlacement place_a_, place_b_;
     PosedBlocks blocks_a_, blocks_b_;
-    PickedBlock picked_a_, picked_b_;
+    PickedBlock picked_a_;
     Meeting meeting_;  // of the present two blocks
     float margin_;
     Candidates& out_;

@@ -212,8 +212,7 @@ int AffineMethod::steps_ahead() const {
     if (!(sum > 0.0)) return 1;
     const double in_range = std::floor(scale_.dhat * moving / sum),
                  of_size = std::floor(small_part * moving / part);
-    const int lasted = age_ + 1, can_last = lasted >= planned_ ? 2 * lasted : lasted;
-    const double steps = std::max(in_range, std::min(of_size, static_cast<double>(can_last)));
+    const double steps = std::max(in_range, std::min(of_size, static_cast<double>(can_last_)));
     return static_cast<int>(std::clamp(steps, 1.0, most_steps_ahead));
 }
 
@@ -293,7 +292,11 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
             return;
         }
         sweeps_.resize(count);
-        if (!some) planned_ = steps_ahead();
+        if (!some) {
+            const int lasted = age_ + 1;
+            if (lasted > 0) can_last_ = lasted < planned_ ? lasted : planned_ + 1;
+            planned_ = steps_ahead();
+        }
         for (std::size_t i = 0; i < count; ++i)
             if (!some || strays_[i]) sweeps_[i] = sweep_ahead(i, planned_, dt);
         age_ = some ? age_ + 1 : 0;
@@ -312,6 +315,7 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
             sweep.slack = std::max(
                 {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
         }
+        if (age_ >= 0) can_last_ = age_;
         age_ = -1;  // made for this step's needs
         rebuild_candidates(world, false);
     }
@@ -481,6 +485,7 @@ void AffineMethod::save(std::ostream& out) const {
     write_values(out, history_);
     write_value(out, age_);
     write_value(out, planned_);
+    write_value(out, can_last_);
     write_values(out, sweeps_);
 }
 
@@ -494,6 +499,7 @@ void AffineMethod::load(std::istream& in) {
     read_values(in, history_);
     read_value(in, age_);
     read_value(in, planned_);
+    read_value(in, can_last_);
     read_values(in, sweeps_);
     must_find_again_ = true;
 }

@@ -58,6 +58,7 @@ class AffineMethod final : public Method {
     bool first_step_ = true;
     std::vector<Sweep> sweeps_;  // what the candidates cover
     int planned_ = 1;            // how many steps they were made for
+    int can_last_ = 0;           // how many the last ones would have served
     int age_ = -1;               // steps since they were found; -1: none to keep
     std::vector<char> strays_;   // bodies that they do not cover any more
     int stray_count_ = 0;

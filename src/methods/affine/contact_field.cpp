@@ -37,10 +37,14 @@ void place(const BodyPoints& points, const Mat34& q, std::vector<Vec3>& out) {
     out.resize(rest.size() + 1, Vec3::Zero());
     const std::size_t count = points.uses_all ? rest.size() : points.used.size();
     parallel_ranges(count, many_vertices, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t k = begin; k < end; ++k) {
-            const std::size_t i = points.uses_all ? k : points.used[k];
-            out[i] = placed(q, rest[i]);
-        }
+        const Mat34 to = q;
+        if (points.uses_all)
+            for (std::size_t i = begin; i < end; ++i) out[i] = placed(to, rest[i]);
+        else
+            for (std::size_t k = begin; k < end; ++k) {
+                const int i = points.used[k];
+                out[i] = placed(to, rest[i]);
+            }
     });
 }
 
