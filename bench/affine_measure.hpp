@@ -25,10 +25,10 @@ double cpu_seconds_of(const std::function<void()>& work);
 // How often each affine case is repeated for its median.
 int repeats_of(const Options& options);
 
-// One run of so many steps; then the median of several by their time, with the median of their shares.
-Measured measure(const Scene& scene, int steps);
+// One run of so many steps, after some that do not count; then the median of several by their time, with the median of their shares.
+Measured measure(const Scene& scene, int steps, int before = 0);
 Measured median_of(std::vector<Measured> runs);
-Measured measure_median(const Scene& scene, int steps, const Options& options);
+Measured measure_median(const Scene& scene, int steps, const Options& options, int before = 0);
 
 // A row with times, counts and quality.
 Row affine_row(const std::string& name, const Scene& scene, const Measured& m);
