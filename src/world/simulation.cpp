@@ -1,6 +1,7 @@
 #include "tenon/simulation.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,9 @@
 namespace tenon {
 
 namespace {
+
+// Of all that is saved here and by the methods: to be raised whenever one of them saves something else.
+constexpr std::uint64_t checkpoint_layout = 0x7463'0000'0002;
 
 // A kinematic body leaves its script with the script's velocity, or with its own where it has been given one.
 void set_release_velocity(World& world, int body, const BodySpec& spec) {
@@ -105,6 +109,7 @@ void Simulation::remove_body(const std::string& name) {
 }
 
 void Simulation::save(std::ostream& out) const {
+    write_value(out, checkpoint_layout);
     write_value(out, world_.time);
     write_value(out, world_.step);
     write_values(out, world_.bodies.type);
@@ -119,7 +124,10 @@ void Simulation::save(std::ostream& out) const {
         write_value(out, joint.coordinate);
         write_value(out, joint.coordinate_rate);
     }
-    method_->save(out);
+    std::ostringstream of_method;
+    method_->save(of_method);
+    const std::string state = of_method.str();
+    write_values(out, std::vector<char>(state.begin(), state.end()));
 }
 
 void Simulation::load(std::istream& in) {
@@ -128,6 +136,9 @@ void Simulation::load(std::istream& in) {
                          fmt::format("holds another number of {} than the scene", what),
                          "resume with the scene the run was started with");
     };
+    auto layout = checkpoint_layout;
+    read_value(in, layout);
+    if (layout != checkpoint_layout) throw std::runtime_error("was made by another version of this program");
     read_value(in, world_.time);
     read_value(in, world_.step);
     const std::size_t bodies = world_.bodies.q.size();
@@ -149,7 +160,12 @@ void Simulation::load(std::istream& in) {
         read_value(in, joint.coordinate_rate);
     }
     make_method();
-    method_->load(in);
+    std::vector<char> state;
+    read_values(in, state);
+    std::istringstream of_method(std::string(state.begin(), state.end()));
+    method_->load(of_method);
+    if (of_method.peek() != std::istringstream::traits_type::eof())
+        throw std::runtime_error("the checkpoint holds more than the method reads");
 }
 
 }  // namespace tenon

@@ -195,6 +195,36 @@ TEST(RunLoop, ResumesAfterAKillFromACheckpoint) {
     for (long i = 0; i < a.frame_count(); ++i) EXPECT_EQ(a.frame(i).q, b.frame(i).q);
 }
 
+// A state that an older or newer program saved, and some that were cut off: refused, and the file keeps what it has.
+TEST(RunLoop, RefusesCheckpointsItCannotRead) {
+    TemporaryFolder folder;
+    RunOptions options;
+    options.output = folder / "a.tenon";
+    run_scene(thrown_box(), options);
+    long step = 0;
+    const std::string good = RunReader(options.output).checkpoint(step);
+    std::string other = good;
+    ++other[0];
+    const std::pair<std::string, const char*> cases[] = {{other, "another version"},
+                                                         {good.substr(0, good.size() / 2), "ends too early"},
+                                                         {good.substr(0, 3), "ends too early"}};
+    RunOptions again = options;
+    again.resume = options.output;
+    for (const auto& [state, problem] : cases) {
+        RunWriter::reopen(options.output, step)->add_checkpoint(step, state);
+        const long frames = RunReader(options.output).frame_count();
+        Scene longer_run = thrown_box();
+        longer_run.seconds += 0.1;
+        try {
+            run_scene(longer_run, again);
+            ADD_FAILURE() << problem;
+        } catch (const InputError& error) {
+            EXPECT_NE(std::string(error.what()).find(problem), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(RunReader(options.output).frame_count(), frames);
+    }
+}
+
 TEST(RunLoop, RefusesBadOptionsBeforeAnythingIsWritten) {
     TemporaryFolder folder;
     RunOptions options;

@@ -501,6 +501,9 @@ void AffineMethod::load(std::istream& in) {
     read_value(in, planned_);
     read_value(in, can_last_);
     read_values(in, sweeps_);
+    const std::size_t bodies = field_.shapes().size();
+    if (history_.size() != bodies || (age_ >= 0 && sweeps_.size() != bodies))
+        throw std::runtime_error("the checkpoint holds another number of bodies");
     must_find_again_ = true;
 }
 
