@@ -1,8 +1,11 @@
 // Barrier, friction and the assembled Newton system against finite differences and a naive assembly.
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
 #include <random>
+#include <set>
 
+#include "methods/affine/contact_corners.hpp"
 #include "methods/affine/island.hpp"
 #include "methods/affine/newton_system.hpp"
 #include "methods/affine_world.hpp"
@@ -184,6 +187,57 @@ MatX naive_matrix(const TwoBoxes& two) {
             step.rigidity * rigidity_hessian(RigidityModel::orthogonality, two.q[body].leftCols<3>(), true);
     }
     return H;
+}
+
+// The positive part of force x (-second derivative of the distance) over the vertices of a contact, by its eigenvalues:
+// with D = d^2 the second derivative is D''/(2 d) - D' D'^T / (4 d^3). `sub_cases` collects which were met.
+MatX positive_curvature(const TwoBoxes& two, const ContactPoint& p, std::set<geometry::SubCase>& sub_cases) {
+    const CandidatePair& pair = two.field->pair(0);
+    const Candidate& candidate = two.field->candidates().candidates[pair.begin + p.candidate];
+    const Corners c = corners_of(candidate, *two.field->shapes()[0], *two.field->shapes()[1]);
+    std::array<Vec3, 4> x;
+    const Vec3* at[4];
+    MatX J = MatX::Zero(12, 24);
+    for (int n = 0; n < c.count; ++n) {
+        const int body = (n < c.split) == c.a_first ? 0 : 1;
+        const Vec3& rest = two.field->shapes()[body]->shape->mesh.vertices[c.vertex[n]];
+        x[n] = transform(two.q[body], rest);
+        at[n] = &x[n];
+        for (int k = 0; k < 4; ++k)
+            J.block<3, 3>(3 * n, 12 * body + 3 * k) = (k < 3 ? rest[k] : 1.0) * Mat3::Identity();
+    }
+    const geometry::Closest closest = closest_of(candidate, at);
+    sub_cases.insert(closest.sub_case);
+    const double d = std::sqrt(closest.squared);
+    VecX slope(12);
+    for (int n = 0; n < 4; ++n) slope.segment<3>(3 * n) = closest.gradient(n);
+    const MatX curvature =
+        geometry::hessian(closest, x) / (2 * d) - slope * slope.transpose() / (4 * d * d * d);
+    const Eigen::SelfAdjointEigenSolver<MatX> eigen(-p.force * curvature);
+    const VecX positive = eigen.eigenvalues().cwiseMax(0.0);
+    return J.transpose() * eigen.eigenvectors() * positive.asDiagonal() * eigen.eigenvectors().transpose() *
+           J;
+}
+
+TEST(AffineContact, BendsAreThePositivePartOfTheCurvature) {
+    std::set<geometry::SubCase> sub_cases;
+    for (unsigned seed = 1; seed < 12; ++seed) {
+        const TwoBoxes two(seed);
+        std::array<ContactBend, 2> bends;
+        for (const ContactPoint& p : two.field->contacts(0).points) {
+            const MatX wanted = positive_curvature(two, p, sub_cases);
+            MatX H = MatX::Zero(24, 24);
+            const int count = two.field->bends(0, p, bends);
+            for (int k = 0; k < count; ++k) {
+                VecX j(24);
+                j.head<12>() = Eigen::Map<const Vec12>(bends[k].a.data());
+                j.tail<12>() = Eigen::Map<const Vec12>(bends[k].b.data());
+                H += bends[k].stiffness * j * j.transpose();
+            }
+            EXPECT_LT((H - wanted).norm(), 1e-9 * (wanted.norm() + p.force)) << seed;
+        }
+    }
+    EXPECT_GE(sub_cases.size(), 3u);
 }
 
 MatX dense_of(const solve::BlockMatrix& matrix, int size) {

@@ -6,51 +6,14 @@
 #include "methods/affine/contact_field.hpp"
 
 namespace tenon::affine {
-namespace {
-
-// A Jacobi rotation that takes out the entry (P, Q), which it returns. Only the upper half of M is kept.
-template <int P, int Q>
-[[gnu::always_inline]] inline double rotate(Mat4& M, Mat4& vectors) {
-    const double m = M(P, Q);
-    if (m == 0.0) return 0.0;
-    const double ratio = 0.5 * (M(Q, Q) - M(P, P)) / m;
-    const double t = (ratio < 0.0 ? -1.0 : 1.0) / (std::abs(ratio) + std::sqrt(ratio * ratio + 1.0));
-    const double cosine = 1.0 / std::sqrt(t * t + 1.0), sine = t * cosine;
-    M(P, P) -= t * m;
-    M(Q, Q) += t * m;
-    M(P, Q) = 0.0;
-    for (int k = 0; k < 4; ++k) {
-        if (k != P && k != Q) {
-            double &p = k < P ? M(k, P) : M(P, k), &q = k < Q ? M(k, Q) : M(Q, k);
-            const double a = p, b = q;
-            p = cosine * a - sine * b;
-            q = sine * a + cosine * b;
-        }
-        const double a = vectors(k, P), b = vectors(k, Q);
-        vectors(k, P) = cosine * a - sine * b;
-        vectors(k, Q) = sine * a + cosine * b;
-    }
-    return m;
-}
-
-// Leaves the eigenvalues on the diagonal, returns the eigenvectors.
-Mat4 diagonalise(Mat4& M) {
-    Mat4 vectors = Mat4::Identity();
-    for (int sweep = 0; sweep < 10; ++sweep) {
-        const double removed[] = {rotate<0, 1>(M, vectors), rotate<0, 2>(M, vectors),
-                                  rotate<0, 3>(M, vectors), rotate<1, 2>(M, vectors),
-                                  rotate<1, 3>(M, vectors), rotate<2, 3>(M, vectors)};
-        double off = 0.0;
-        for (const double m : removed) off += m * m;
-        if (off <= 1e-13 * M.diagonal().squaredNorm()) break;  // what is left is of the order of its square
-    }
-    return vectors;
-}
-
-}  // namespace
-
-// With d^2 = |r|^2 the curvature of -d is (sum_k s_k u_k u_k^T - 2 (w w^T) (x) (I - n n^T)) / (2 d): of rank four, so
-// its positive part comes from a 4x4 eigenproblem.
+// With d^2 = |r|^2, r = d n, the curvature of -d is (sum_k s_k c_k c_k^T - 2 (w w^T) (x) (I - n n^T)) / (2 d), where
+// c_k = v_k (x) r + w (x) t_k moves the closest points along the features that hold them: t_k are at right angles to n and to
+// each other, s_k = 2 / |t_k|^2. With unit t_k and a_k = v_k d / |t_k| the squares of w (x) t_k cancel:
+//
+//     d times the curvature = sum_k (w (x) t_k) (a_k (x) n)^T + (a_k (x) n) (w (x) t_k)^T + (a_k (x) n) (a_k (x) n)^T.
+//
+// Turning the t_k such that the a_k are at right angles too (by the eigenvectors of their products) leaves one 2x2 matrix
+// [0, |w| sigma; |w| sigma, sigma^2] each, sigma = |a_k|, which has one positive eigenvalue.
 int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const {
     const CandidatePair& bodies = set_.pairs[k];
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
@@ -66,52 +29,53 @@ int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend
     const geometry::Closest closest = closest_of(candidate, x);
     const geometry::Curvature curvature = geometry::curvature(closest, corners);
     if (curvature.count == 0) return 0;
-    // An orthonormal basis of the four directions: two of them w (x) t, the rest what the others add to these.
-    const Vec3 n = point.normal, t1 = n.unitOrthogonal(), t2 = n.cross(t1);
+
+    const Vec3& n = point.normal;
     double w2 = 0.0;
     for (int i = 0; i < c.count; ++i) w2 += closest.weight[i] * closest.weight[i];
-    const double w = std::sqrt(w2);
-    std::array<std::array<Vec3, 4>, 2> extra;
-    Mat4 M = Mat4::Zero();
-    M(0, 0) = M(1, 1) = -2.0 * w2;
+    double a[2][4] = {};
+    Vec3 t[2] = {Vec3::Zero(), Vec3::Zero()};
     for (int m = 0; m < curvature.count; ++m) {
-        const auto& u = curvature.direction[m];
-        Vec3 sum = Vec3::Zero();
-        for (int i = 0; i < c.count; ++i) sum += closest.weight[i] / w * u[i];
-        Vec4 y(t1.dot(sum), t2.dot(sum), 0.0, 0.0);
-        const Vec3 along = y[0] * t1 + y[1] * t2;
-        double size = 0.0, before = 0.0;
+        const double inverse_length = std::sqrt(0.5 * curvature.scale[m]);
         for (int i = 0; i < c.count; ++i) {
-            extra[m][i] = u[i] - closest.weight[i] / w * along;
-            before += u[i].squaredNorm();
+            const Vec3& u = curvature.direction[m][i];
+            const double along = n.dot(u);
+            a[m][i] = inverse_length * along;
+            t[m] += (inverse_length / w2 * closest.weight[i]) * (u - along * n);
         }
-        if (m == 1) {
-            double dot = 0.0;
-            for (int i = 0; i < c.count; ++i) dot += extra[0][i].dot(extra[1][i]);
-            y[2] = dot;
-            for (int i = 0; i < c.count; ++i) extra[1][i] -= dot * extra[0][i];
-        }
-        for (int i = 0; i < c.count; ++i) size += extra[m][i].squaredNorm();
-        const bool adds = size > 1e-24 * before;
-        y[2 + m] = adds ? std::sqrt(size) : 0.0;
-        for (int i = 0; i < c.count; ++i) extra[m][i] *= adds ? 1.0 / y[2 + m] : 0.0;
-        M += curvature.scale[m] * y * y.transpose();
     }
-    const Mat4 vectors = diagonalise(M);
+    double g[3] = {};  // a0.a0, a0.a1, a1.a1
+    for (int i = 0; i < c.count; ++i) {
+        g[0] += a[0][i] * a[0][i];
+        g[1] += a[0][i] * a[1][i];
+        g[2] += a[1][i] * a[1][i];
+    }
+    const double mean = 0.5 * (g[0] + g[2]), half = 0.5 * (g[0] - g[2]),
+                 radius = std::sqrt(half * half + g[1] * g[1]);
+    const double larger = mean + radius, lean = radius > 0.0 ? half / radius : 1.0;
+    const double cosine = std::sqrt(0.5 * (1.0 + lean)),
+                 sine = std::copysign(std::sqrt(0.5 * std::max(0.0, 1.0 - lean)), g[1]);
+    const double squares[2] = {larger,
+                               larger > 0.0 ? std::max(0.0, g[0] * g[2] - g[1] * g[1]) / larger : 0.0};
+    const double turn[2][2] = {{cosine, sine}, {-sine, cosine}};
+
     int count = 0;
-    for (int m = 0; m < 4 && count < 2; ++m) {
-        if (M(m, m) <= 0.0) continue;
-        const Vec4 y = vectors.col(m);
-        const Vec3 shared = (y[0] * t1 + y[1] * t2) / w;
+    for (int m = 0; m < curvature.count; ++m) {
+        const double square = squares[m];
+        if (!(square > 1e-30 * w2)) continue;
+        const double sigma = std::sqrt(square),
+                     eigenvalue = 0.5 * (square + std::sqrt(square * square + 4.0 * w2 * square));
+        const double scale = 1.0 / std::sqrt(w2 * square + eigenvalue * eigenvalue);
+        const Vec3 aside = (scale * sigma) * (turn[m][0] * t[0] + turn[m][1] * t[1]);
+        const Vec3 along = (scale * eigenvalue / sigma) * n;
         ContactBend& bend = out[count++];
-        bend.stiffness = point.force / (2.0 * point.distance) * M(m, m);
+        bend.stiffness = point.force / point.distance * eigenvalue;
         bend.a.setZero();
         bend.b.setZero();
         for (int i = 0; i < c.count; ++i) {
             const bool on_a = (i < c.split) == c.a_first;
             const Vec3& rest = (on_a ? pa : pb).shape->shape->mesh.vertices[c.vertex[i]];
-            Vec3 z = closest.weight[i] * shared;
-            for (int j = 0; j < curvature.count; ++j) z += y[2 + j] * extra[j][i];
+            const Vec3 z = closest.weight[i] * aside + (turn[m][0] * a[0][i] + turn[m][1] * a[1][i]) * along;
             Mat34& load = on_a ? bend.a : bend.b;
             for (int axis = 0; axis < 3; ++axis) load.col(axis) += rest[axis] * z;
             load.col(3) += z;
