@@ -18,8 +18,9 @@ constexpr double scripted_weight =
     1e5;  // scripted bodies are pushed to their pose with this many times their inertia
 constexpr int max_rounds = 100;  // of candidates within a step
 constexpr double most_steps_ahead = 4.0;
-constexpr double small_part = 0.08;  // of a body's size: what it may move in steps that are planned together
-constexpr double most_strays = 0.2;  // of all bodies, that are looked at again by themselves
+constexpr double small_part = 0.08;   // of a body's size: what it may move in steps that are planned together
+constexpr double most_strays = 0.2;   // of all bodies, that are looked at again by themselves
+constexpr double most_leavers = 0.5;  // the same within a step
 constexpr int oldest_candidates = 16;  // steps; bounds on what has moved since grow with every iteration
 
 // Of the solid bodies that move; 1e300 when there are none.
@@ -255,6 +256,30 @@ void AffineMethod::find_strays() {
     }
 }
 
+// Bodies that left their slack within the step or came close to it; the others' candidates still serve. Where pairs have
+// many, new ones for the rest of the way cost less than going on with them. True when there are such pairs.
+bool AffineMethod::find_leavers() {
+    strays_.assign(q_.size(), 0);
+    bool large = false;
+    for (int k = 0; k < field_.pair_count(); ++k) {
+        const CandidatePair& pair = field_.pair(k);
+        if (pieces_of(pair) == 1) continue;
+        strays_[pair.a] = strays_[pair.b] = 1;
+        large = true;
+    }
+    stray_count_ = 0;
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        const bool many = strays_[i];
+        strays_[i] = 0;
+        if (finished_[i] || bodies_.body[i].role == Role::still) continue;
+        const Box3& box = field_.local_box(static_cast<int>(i));
+        strays_[i] = many || left_[i] || deviation_from(sweeps_[i], q_[i], box) > sweeps_[i].slack ||
+                     deviation_from(sweeps_[i], wanted_[i], box) > 0.7 * sweeps_[i].slack;
+        stray_count_ += strays_[i];
+    }
+    return large;
+}
+
 // Some: for the bodies that strayed; the others' are kept.
 void AffineMethod::rebuild_candidates(const World& world, bool some) {
     ++builds_;
@@ -301,24 +326,26 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
             if (!some || strays_[i]) sweeps_[i] = sweep_ahead(i, planned_, dt);
         age_ = some ? age_ + 1 : 0;
         rebuild_candidates(world, some && !must_find_again_);
-    } else {
-        for (std::size_t i = 0; i < count; ++i) {
-            Sweep& sweep = sweeps_[i];
-            const Box3& box = field_.local_box(static_cast<int>(i));
-            sweep.q0 = sweep.q1 = q_[i];
-            if (finished_[i]) continue;
-            // Who left needs more room, for the rest of the step, the others of its island a little; candidates
-            // grow with it, so never more than anything moves in a step.
-            sweep.q1 = wanted_[i];
-            if (left_[i]) room_[i] = std::min(2.0 * sweep.slack, 0.5 * largest_motion);
-            const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.1 * largest_motion});
-            sweep.slack = std::max(
-                {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
-        }
-        if (age_ >= 0) can_last_ = age_;
-        age_ = -1;  // made for this step's needs
-        rebuild_candidates(world, false);
+        return;
     }
+    if (age_ >= 0) can_last_ = age_;
+    const bool large = find_leavers(), some = stray_count_ <= most_leavers * static_cast<double>(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        Sweep& sweep = sweeps_[i];
+        if (!some) sweep.q0 = sweep.q1 = q_[i];
+        if (some ? !strays_[i] : finished_[i]) continue;
+        // Who left needs more room, for the rest of the step, the others of its island a little; candidates
+        // grow with it, so never more than anything moves in a step.
+        const Box3& box = field_.local_box(static_cast<int>(i));
+        sweep.q0 = q_[i];
+        sweep.q1 = wanted_[i];
+        if (left_[i]) room_[i] = std::min(2.0 * sweep.slack, 0.5 * largest_motion);
+        const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.1 * largest_motion});
+        sweep.slack = std::max(
+            {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
+    }
+    if (!some || large) age_ = -1;  // made for this step's needs
+    rebuild_candidates(world, some);
 }
 
 void AffineMethod::solve_contacts(const World& world, double dt, StepReport& report) {
