@@ -18,24 +18,6 @@ Box3 moved_box(const Mat34& q, const Box3& local) {
     return box;
 }
 
-// Edges less than a few degrees from parallel have closest points that jump: they count less, at the step's start
-// pose, but never nothing, so that CCD and barrier always speak of the same pairs.
-float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa, const Mat34& qb, int i,
-                  int j) {
-    const auto& va = a.shape->mesh.vertices;
-    const auto& vb = b.shape->mesh.vertices;
-    const Edge &ea = a.edge(i), &eb = b.edge(j);
-    const auto along = [](const Mat34& q, const Vec3& from, const Vec3& to) {
-        const double x = to[0] - from[0], y = to[1] - from[1], z = to[2] - from[2];
-        return Vec3(q(0, 0) * x + q(0, 1) * y + q(0, 2) * z, q(1, 0) * x + q(1, 1) * y + q(1, 2) * z,
-                    q(2, 0) * x + q(2, 1) * y + q(2, 2) * z);
-    };
-    const double value = geometry::mollifier_value(
-        along(qa, va[ea[0]], va[ea[1]]), along(qb, vb[eb[0]], vb[eb[1]]),
-        geometry::mollifier_threshold(a.edge_length_squared[i], b.edge_length_squared[j]));
-    return static_cast<float>(std::max(value, 0.01));
-}
-
 geometry::Posed posed_sweep(const ContactShape& shape, const Sweep& sweep) {
     geometry::Posed body = sweep.q0 == sweep.q1 ? geometry::posed(shape.tree, sweep.q0)
                                                 : geometry::posed(shape.tree, sweep.q0, sweep.q1);
@@ -52,6 +34,22 @@ constexpr int large_search = 256;
 constexpr int parts_of_search = 16;
 
 }  // namespace
+
+float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa, const Mat34& qb, int i,
+                  int j) {
+    const auto& va = a.shape->mesh.vertices;
+    const auto& vb = b.shape->mesh.vertices;
+    const Edge &ea = a.edge(i), &eb = b.edge(j);
+    const auto along = [](const Mat34& q, const Vec3& from, const Vec3& to) {
+        const double x = to[0] - from[0], y = to[1] - from[1], z = to[2] - from[2];
+        return Vec3(q(0, 0) * x + q(0, 1) * y + q(0, 2) * z, q(1, 0) * x + q(1, 1) * y + q(1, 2) * z,
+                    q(2, 0) * x + q(2, 1) * y + q(2, 2) * z);
+    };
+    const double value = geometry::mollifier_value(
+        along(qa, va[ea[0]], va[ea[1]]), along(qb, vb[eb[0]], vb[eb[1]]),
+        geometry::mollifier_threshold(a.edge_length_squared[i], b.edge_length_squared[j]));
+    return static_cast<float>(std::max(value, 0.01));
+}
 
 double deviation_from(const Sweep& sweep, const Mat34& q, const Box3& box) {
     const Mat34 along = sweep.q1 - sweep.q0;
@@ -146,12 +144,8 @@ void CandidateBuilder::search(const std::vector<const ContactShape*>& shapes,
         for (const auto* list : lists) count += list->size();
         found.candidates.reserve(count);
         for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-            for (const auto& [i, j] : *lists[kind])
-                found.candidates.push_back(
-                    {i, j, kinds[kind],
-                     kinds[kind] == PairKind::edge_edge
-                         ? edge_weight(*shapes[a], *shapes[b], sweeps[a].q0, sweeps[b].q0, i, j)
-                         : 1.0f});
+            const float weight = kinds[kind] == PairKind::edge_edge ? -1.0f : 1.0f;
+            for (const auto& [i, j] : *lists[kind]) found.candidates.push_back({i, j, kinds[kind], weight});
             found.end[kind] = found.candidates.size();
         }
     });

@@ -25,7 +25,7 @@ enum class PairKind : std::uint8_t {
 struct Candidate {
     int i = 0, j = 0;  // index of the vertex, crease edge or triangle in its shape
     PairKind kind = PairKind::vertex_triangle;
-    float weight = 1.0f;  // nearly parallel edges count less
+    float weight = 1.0f;  // nearly parallel edges count less; of edges negative until it is asked for
 };
 
 struct CandidatePair {
@@ -68,6 +68,11 @@ inline double displacement_bound(const Mat34& D, const Box3& box) {
 
 // How far any point of the body at q can be from the reference motion.
 double deviation_from(const Sweep& sweep, const Mat34& q, const Box3& box);
+
+// Edges less than a few degrees from parallel have closest points that jump: they count less, at the step's start
+// pose, but never nothing, so that CCD and barrier always speak of the same pairs.
+float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa, const Mat34& qb, int i,
+                  int j);
 
 struct CandidateSet {
     std::vector<CandidatePair> pairs;

@@ -260,7 +260,7 @@ void ContactField::merge(const CandidatePair& bodies, const ContactLook& look, P
         pair.merged.clear();
         pair.points.clear();
         for (std::size_t n = 0; n < count; ++n) {
-            const Candidate& candidate = set_.candidates[hits[n].candidate];
+            Candidate& candidate = set_.candidates[hits[n].candidate];
             const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
             const int next = static_cast<int>(pair.points.size());
             const int contact = scratch.features.find(c, hits[n].active, next);
@@ -270,7 +270,7 @@ void ContactField::merge(const CandidatePair& bodies, const ContactLook& look, P
                 point.weight = 0.0;
                 point.candidate = hits[n].candidate - bodies.begin;
             }
-            pair.points[contact].weight += candidate.weight;
+            pair.points[contact].weight += weight_of(bodies, candidate);
         }
     }
     const Mesh &a = pa.shape->shape->mesh, &b = pb.shape->shape->mesh;

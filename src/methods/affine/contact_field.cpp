@@ -62,6 +62,7 @@ ContactField::ContactField(const World& world) {
 void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
                            const std::vector<double>& contact_mass) {
     builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
+    note_starts(sweeps);
     known_.resize(set_.candidates.size());
     for (BodyPoints& points : points_) points.odometer = 0.0;
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
@@ -74,11 +75,25 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
                            const std::vector<char>& changed, const ContactScale& scale,
                            const std::vector<double>& contact_mass) {
     builder_.rebuild(world, body_shapes_, sweeps, scale.dhat, changed, set_, added_);
+    note_starts(sweeps);
     known_.resize(set_.candidates.size());
     contacts_.resize(std::max(contacts_.size(), static_cast<std::size_t>(builder_.slots())));
     parallel_for(added_.size(), 16, [&](std::size_t k) { start_pair(added_[k]); });
     find_used_vertices(true);
     start_step(world, scale, contact_mass);
+}
+
+void ContactField::note_starts(const std::vector<Sweep>& sweeps) {
+    start_.resize(sweeps.size());
+    for (std::size_t i = 0; i < sweeps.size(); ++i) start_[i] = sweeps[i].q0;
+}
+
+// Few candidates ever come into range.
+float ContactField::weight_of(const CandidatePair& bodies, Candidate& candidate) const {
+    if (candidate.weight < 0.0f)
+        candidate.weight = edge_weight(*body_shapes_[bodies.a], *body_shapes_[bodies.b], start_[bodies.a],
+                                       start_[bodies.b], candidate.i, candidate.j);
+    return candidate.weight;
 }
 
 // A pair of which nothing is known but its candidates.

@@ -128,7 +128,9 @@ class ContactField {
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
 
   private:
+    void note_starts(const std::vector<Sweep>& sweeps);
     void start_pair(int k);
+    float weight_of(const CandidatePair& bodies, Candidate& candidate) const;
     void find_used_vertices(bool again);
     void collect(const CandidatePair& bodies, PairContacts& pair);
     void look_at(const CandidatePair& bodies, const ContactRange& range, ContactLook& look);
@@ -142,6 +144,7 @@ class ContactField {
     std::vector<BodyPoints> points_;
     CandidateBuilder builder_;
     CandidateSet set_;
+    std::vector<Mat34> start_;            // per body: where the way that the candidates were found for begins
     std::vector<PairContacts> contacts_;  // by slots
     // Per candidate.
     struct Known {
