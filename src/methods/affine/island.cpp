@@ -700,7 +700,9 @@ std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& f
     }
     for (int k = 0; k < field.pair_count(); ++k) {
         const CandidatePair& pair = field.pair(k);
-        islands[island_of[sets.root(moves(pair.a) ? pair.a : pair.b)]].pairs.push_back(k);
+        Island& island = islands[island_of[sets.root(moves(pair.a) ? pair.a : pair.b)]];
+        island.pairs.push_back(k);
+        island.detailed = island.detailed || pieces_of(pair) > 1;
     }
     for (std::size_t r = 0; r < rows.size(); ++r)
         islands[island_of[sets.root(rows[r].a)]].rows.push_back(static_cast<int>(r));

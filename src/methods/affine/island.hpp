@@ -18,6 +18,7 @@ struct Island {
     std::vector<int> pairs;   // of the contact field
     std::vector<int> rows;    // of the joints
     bool held = false;        // some body has fixed coordinates
+    bool detailed = false;    // some pair has many candidates
     bool in_order = false;    // bodies are in a good elimination order
 };
 
@@ -26,10 +27,11 @@ std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& f
                                  const std::vector<JointRow>& rows);
 
 // Islands are solved beside each other, and large ones share the work on their bodies and pairs: whoever has no island
-// left helps the others.
+// left helps the others. Detailed pairs are shared one by one.
 constexpr std::size_t large_island = 64;  // pairs
 inline std::size_t grain_of(const Island& island, std::size_t grain) {
-    return island.pairs.size() < large_island ? ~std::size_t{0} : grain;
+    if (island.pairs.size() >= large_island) return grain;
+    return island.detailed ? 1 : ~std::size_t{0};
 }
 
 // Memory of a Newton solve, and where finished ones leave theirs for the next.
