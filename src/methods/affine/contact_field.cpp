@@ -74,6 +74,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
 void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
                            const std::vector<char>& changed, const ContactScale& scale,
                            const std::vector<double>& contact_mass) {
+    compact();
     builder_.rebuild(world, body_shapes_, sweeps, scale.dhat, changed, set_, added_);
     note_starts(sweeps);
     known_.resize(set_.candidates.size());
@@ -81,6 +82,30 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
     parallel_for(added_.size(), 16, [&](std::size_t k) { start_pair(added_[k]); });
     find_used_vertices(true);
     start_step(world, scale, contact_mass);
+}
+
+// Partial rebuilds leave what they replace behind: takes it out when it is more than what is in use.
+void ContactField::compact() {
+    const std::size_t used = candidate_count();
+    if (set_.candidates.size() <= 2 * used) return;
+    const auto gather = [&](auto& list) {
+        std::remove_reference_t<decltype(list)> kept;
+        kept.reserve(used);
+        for (const CandidatePair& pair : set_.pairs)
+            kept.insert(kept.end(), list.begin() + pair.begin, list.begin() + pair.end);
+        list.swap(kept);
+    };
+    gather(set_.candidates);
+    gather(known_.corners);
+    gather(known_.clear);
+    gather(known_.toward);
+    int next = 0;
+    for (CandidatePair& pair : set_.pairs) {
+        const int shift = next - pair.begin;
+        for (int* at : {&pair.begin, &pair.end, &pair.triangle_vertex, &pair.edge_edge, &pair.others})
+            *at += shift;
+        next = pair.end;
+    }
 }
 
 void ContactField::note_starts(const std::vector<Sweep>& sweeps) {

@@ -128,6 +128,7 @@ class ContactField {
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
 
   private:
+    void compact();
     void note_starts(const std::vector<Sweep>& sweeps);
     void start_pair(int k);
     float weight_of(const CandidatePair& bodies, Candidate& candidate) const;
