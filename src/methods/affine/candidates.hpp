@@ -1,5 +1,6 @@
 // Candidate pairs of primitives: everything that could come into contact range while each body stays within its
-// slack of a straight reference motion. Built once per step and reused by all Newton iterations.
+// slack of a straight reference motion. One set serves all Newton iterations of a step, and further steps while bodies
+// stay within their slack; who leaves it is searched again.
 #pragma once
 
 #include <algorithm>
