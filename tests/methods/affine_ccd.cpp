@@ -18,6 +18,13 @@ Mat34 turned(const Mat34& q, double angle, const Vec3& shift) {
     return out;
 }
 
+// The map in the order of the field's sums: the times below are compared to the last digits.
+Vec3 placed(const Mat34& q, const Vec3& x) {
+    Vec3 y;
+    for (int k = 0; k < 3; ++k) y[k] = q(k, 0) * x[0] + q(k, 1) * x[1] + q(k, 2) * x[2] + q(k, 3);
+    return y;
+}
+
 // A bolt turns in its nut, in steps of all sizes. Distances and directions are from earlier poses, as they come.
 TEST(AffineCcd, SkipsNoCandidateThatLimitsTheStep) {
     const World world = build_world(make_builtin(*find_builtin("screw"), {}));

@@ -256,28 +256,24 @@ void AffineMethod::find_strays() {
     }
 }
 
-// Bodies that left their slack within the step or came close to it; the others' candidates still serve. Where pairs have
-// many, new ones for the rest of the way cost less than going on with them. True when there are such pairs.
-bool AffineMethod::find_leavers() {
+// Bodies that left their slack within the step or came close to it; the others' candidates still serve.
+void AffineMethod::find_leavers() {
     strays_.assign(q_.size(), 0);
-    bool large = false;
-    for (int k = 0; k < field_.pair_count(); ++k) {
-        const CandidatePair& pair = field_.pair(k);
-        if (pieces_of(pair) == 1) continue;
-        strays_[pair.a] = strays_[pair.b] = 1;
-        large = true;
-    }
     stray_count_ = 0;
     for (std::size_t i = 0; i < q_.size(); ++i) {
-        const bool many = strays_[i];
-        strays_[i] = 0;
         if (finished_[i] || bodies_.body[i].role == Role::still) continue;
         const Box3& box = field_.local_box(static_cast<int>(i));
-        strays_[i] = many || left_[i] || deviation_from(sweeps_[i], q_[i], box) > sweeps_[i].slack ||
+        strays_[i] = left_[i] || deviation_from(sweeps_[i], q_[i], box) > sweeps_[i].slack ||
                      deviation_from(sweeps_[i], wanted_[i], box) > 0.7 * sweeps_[i].slack;
         stray_count_ += strays_[i];
     }
-    return large;
+}
+
+// Pairs with so many candidates that going on with them costs more than finding new ones.
+bool AffineMethod::has_large_pairs() const {
+    for (int k = 0; k < field_.pair_count(); ++k)
+        if (pieces_of(field_.pair(k)) > 1) return true;
+    return false;
 }
 
 // Some: for the bodies that strayed; the others' are kept.
@@ -329,7 +325,8 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
         return;
     }
     if (age_ >= 0) can_last_ = age_;
-    const bool large = find_leavers(), some = stray_count_ <= most_leavers * static_cast<double>(count);
+    find_leavers();
+    const bool some = stray_count_ <= most_leavers * static_cast<double>(count);
     for (std::size_t i = 0; i < count; ++i) {
         Sweep& sweep = sweeps_[i];
         if (!some) sweep.q0 = sweep.q1 = q_[i];
@@ -344,7 +341,7 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
         sweep.slack = std::max(
             {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
     }
-    if (!some || large) age_ = -1;  // made for this step's needs
+    if (!some || has_large_pairs()) age_ = -1;  // made for this step's needs
     rebuild_candidates(world, some);
 }
 

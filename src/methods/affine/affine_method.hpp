@@ -35,7 +35,8 @@ class AffineMethod final : public Method {
     void solve_free_bodies(StepReport& report);
     void build_candidates(const World& world, int round, double dt, double largest_motion);
     void find_strays();
-    bool find_leavers();
+    void find_leavers();
+    bool has_large_pairs() const;
     int steps_ahead() const;
     Sweep sweep_ahead(std::size_t i, int steps, double dt) const;
     void rebuild_candidates(const World& world, bool some);

@@ -63,7 +63,9 @@ double deviation_from(const Sweep& sweep, const Mat34& q, const Box3& box) {
 void CandidateBuilder::build(const World& world, const std::vector<const ContactShape*>& shapes,
                              const std::vector<Sweep>& sweeps, double dhat, CandidateSet& out) {
     find_body_pairs(world, shapes, sweeps, dhat);
-    search(shapes, sweeps, out);
+    out.candidates.clear();
+    search(shapes, sweeps, out.candidates);
+    std::swap(out.pairs, fresh_);
     slots_ = 0;
     free_slots_.clear();
     for (CandidatePair& pair : out.pairs) pair.slot = slots_++;
@@ -74,31 +76,27 @@ void CandidateBuilder::rebuild(const World& world, const std::vector<const Conta
                                const std::vector<char>& changed, CandidateSet& set, std::vector<int>& added) {
     find_body_pairs(world, shapes, sweeps, dhat);
     std::erase_if(body_pairs_, [&](const geometry::ItemPair& p) { return !changed[p.a] && !changed[p.b]; });
-    search(shapes, sweeps, fresh_);
+    search(shapes, sweeps, set.candidates);
     for (const CandidatePair& old : set.pairs)
         if (changed[old.a] || changed[old.b]) free_slots_.push_back(old.slot);
-    const int shift = static_cast<int>(set.candidates.size());
-    set.candidates.insert(set.candidates.end(), fresh_.candidates.begin(), fresh_.candidates.end());
     // Both lists are sorted by bodies, and so is what comes of them.
     merged_.clear();
     added.clear();
-    auto fresh = fresh_.pairs.begin();
+    auto fresh = fresh_.begin();
     const auto add_fresh = [&] {
         added.push_back(static_cast<int>(merged_.size()));
         CandidatePair& pair = merged_.emplace_back(*fresh++);
-        for (int* at : {&pair.begin, &pair.end, &pair.triangle_vertex, &pair.edge_edge, &pair.others})
-            *at += shift;
         if (free_slots_.empty()) free_slots_.push_back(slots_++);
         pair.slot = free_slots_.back();
         free_slots_.pop_back();
     };
     for (const CandidatePair& old : set.pairs) {
         if (changed[old.a] || changed[old.b]) continue;
-        while (fresh != fresh_.pairs.end() && std::pair(fresh->a, fresh->b) < std::pair(old.a, old.b))
+        while (fresh != fresh_.end() && std::pair(fresh->a, fresh->b) < std::pair(old.a, old.b))
             add_fresh();
         merged_.push_back(old);
     }
-    while (fresh != fresh_.pairs.end()) add_fresh();
+    while (fresh != fresh_.end()) add_fresh();
     std::swap(set.pairs, merged_);
 }
 
@@ -120,7 +118,7 @@ void CandidateBuilder::find_body_pairs(const World& world, const std::vector<con
 }
 
 void CandidateBuilder::search(const std::vector<const ContactShape*>& shapes,
-                              const std::vector<Sweep>& sweeps, CandidateSet& out) {
+                              const std::vector<Sweep>& sweeps, std::vector<Candidate>& candidates) {
     split_large_pairs(shapes, sweeps);
     found_.resize(std::max(found_.size(), searches_.size()));
     const std::size_t grain = searches_.size() == body_pairs_.size() ? 4 : 1;
@@ -149,7 +147,7 @@ void CandidateBuilder::search(const std::vector<const ContactShape*>& shapes,
             found.end[kind] = found.candidates.size();
         }
     });
-    join(out);
+    join(candidates);
 }
 
 // One search for each pair of bodies; for large surfaces several, which together find the same in the same order.
@@ -169,13 +167,13 @@ void CandidateBuilder::split_large_pairs(const std::vector<const ContactShape*>&
 }
 
 // All that was found, sorted by pair, then by kind.
-void CandidateBuilder::join(CandidateSet& out) const {
+void CandidateBuilder::join(std::vector<Candidate>& candidates) {
     const auto begin_of = [&](std::size_t search, std::size_t kind) {
         return kind > 0 ? found_[search].end[kind - 1] : 0;
     };
-    out.pairs.clear();
-    std::vector<std::array<int, kinds.size()>> place(searches_.size());  // of what each search found
-    int count = 0;
+    fresh_.clear();
+    place_.resize(searches_.size());
+    int count = static_cast<int>(candidates.size());
     for (std::size_t first = 0, last; first < searches_.size(); first = last) {
         const auto [a, b] = body_pairs_[searches_[first].pair];
         for (last = first + 1; last < searches_.size() && searches_[last].pair == searches_[first].pair;)
@@ -183,18 +181,18 @@ void CandidateBuilder::join(CandidateSet& out) const {
         const int begin = count;
         for (std::size_t kind = 0; kind < kinds.size(); ++kind)
             for (std::size_t k = first; k < last; ++k) {
-                place[k][kind] = count;
+                place_[k][kind] = count;
                 count += static_cast<int>(found_[k].end[kind] - begin_of(k, kind));
             }
-        const auto& start = place[first];
-        if (count > begin) out.pairs.push_back({a, b, begin, count, start[1], start[2], start[3], 0});
+        const auto& start = place_[first];
+        if (count > begin) fresh_.push_back({a, b, begin, count, start[1], start[2], start[3], 0});
     }
-    out.candidates.resize(count);
+    candidates.resize(count);
     parallel_for(searches_.size(), 4, [&](std::size_t k) {
         const auto from = found_[k].candidates.begin();
         for (std::size_t kind = 0; kind < kinds.size(); ++kind)
             std::copy(from + begin_of(k, kind), from + found_[k].end[kind],
-                      out.candidates.begin() + place[k][kind]);
+                      candidates.begin() + place_[k][kind]);
     });
 }
 

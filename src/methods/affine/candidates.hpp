@@ -105,10 +105,11 @@ class CandidateBuilder {
     };
     void find_body_pairs(const World& world, const std::vector<const ContactShape*>& shapes,
                          const std::vector<Sweep>& sweeps, double dhat);
+    // Leaves the pairs in `fresh_` and appends their candidates.
     void search(const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps,
-                CandidateSet& out);
+                std::vector<Candidate>& candidates);
     void split_large_pairs(const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps);
-    void join(CandidateSet& out) const;
+    void join(std::vector<Candidate>& candidates);
 
     geometry::BroadPhase broad_phase_;
     std::vector<Box3> boxes_;
@@ -118,8 +119,8 @@ class CandidateBuilder {
     std::vector<geometry::NodePair> parts_;
     std::vector<Search> searches_;
     std::vector<Found> found_;
-    CandidateSet fresh_;
-    std::vector<CandidatePair> merged_;
+    std::vector<std::array<int, 6>> place_;  // of what each search found
+    std::vector<CandidatePair> fresh_, merged_;
     std::vector<int> free_slots_;
     int slots_ = 0;
 };

@@ -31,24 +31,58 @@ constexpr std::size_t few_vertices = 64;
 constexpr double most_used = 0.8;
 constexpr std::size_t many_vertices = 1024;  // threads share more
 
-// Where q takes the vertices that count.
-void place(const BodyPoints& points, const Mat34& q, std::vector<Vec3>& out) {
+// An affine map, two rows at once.
+class Mover {
+  public:
+    explicit Mover(const Mat34& q) {
+        for (int k = 0; k < 4; ++k) {
+            upper_[k] = Two{q(0, k), q(1, k)};
+            lower_[k] = q(2, k);
+        }
+    }
+    void operator()(const Vec3& from, Vec3& to) const {
+        const double x = from[0], y = from[1], z = from[2];
+        *reinterpret_cast<AnyTwo*>(to.data()) = upper_[0] * x + upper_[1] * y + upper_[2] * z + upper_[3];
+        to[2] = lower_[0] * x + lower_[1] * y + lower_[2] * z + lower_[3];
+    }
+
+  private:
+    typedef double Two __attribute__((vector_size(16)));
+    typedef double AnyTwo __attribute__((vector_size(16), aligned(8), may_alias));  // anywhere in memory
+    Two upper_[4];
+    double lower_[4];
+};
+
+// Where q takes the vertices that count, but for the first `known` of them.
+void place(const BodyPoints& points, const Mat34& q, std::size_t known, std::vector<Vec3>& out) {
     const auto& rest = points.shape->shape->mesh.vertices;
     out.resize(rest.size() + 1, Vec3::Zero());
-    const std::size_t count = points.uses_all ? rest.size() : points.used.size();
-    parallel_ranges(count, many_vertices, [&](std::size_t begin, std::size_t end) {
-        const Mat34 to = q;
+    parallel_ranges(points.count() - known, many_vertices, [&](std::size_t begin, std::size_t end) {
+        const Mover move(q);
         if (points.uses_all)
-            for (std::size_t i = begin; i < end; ++i) out[i] = placed(to, rest[i]);
+            for (std::size_t i = known + begin; i < known + end; ++i) move(rest[i], out[i]);
         else
-            for (std::size_t k = begin; k < end; ++k) {
-                const int i = points.used[k];
-                out[i] = placed(to, rest[i]);
-            }
+            for (std::size_t k = known + begin; k < known + end; ++k)
+                move(rest[points.used[k]], out[points.used[k]]);
     });
 }
 
 }  // namespace
+
+void BodyPoints::use_none() {
+    const std::size_t vertices = shape->shape->mesh.vertices.size();
+    for (const int v : used) is_used[v] = 0;
+    used.clear();
+    uses_all = vertices <= few_vertices;
+    if (!uses_all) is_used.resize(vertices, 0);
+    up_to_date = 0;
+}
+
+void BodyPoints::use(int vertex) {
+    if (is_used[vertex]) return;
+    is_used[vertex] = 1;
+    used.push_back(vertex);
+}
 
 ContactField::ContactField(const World& world) {
     for (const auto& shape : world.shapes) shape_table_.push_back(contact_shape(*shape));
@@ -64,10 +98,13 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
     builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
     note_starts(sweeps);
     known_.resize(set_.candidates.size());
-    for (BodyPoints& points : points_) points.odometer = 0.0;
+    for (BodyPoints& points : points_) {
+        points.odometer = 0.0;
+        points.use_none();
+    }
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
     parallel_for(set_.pairs.size(), 16, [&](std::size_t k) { start_pair(static_cast<int>(k)); });
-    find_used_vertices(false);
+    for (const CandidatePair& pair : set_.pairs) use_vertices(pair);
     start_step(world, scale, contact_mass);
 }
 
@@ -80,7 +117,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
     known_.resize(set_.candidates.size());
     contacts_.resize(std::max(contacts_.size(), static_cast<std::size_t>(builder_.slots())));
     parallel_for(added_.size(), 16, [&](std::size_t k) { start_pair(added_[k]); });
-    find_used_vertices(true);
+    for (const int k : added_) use_vertices(set_.pairs[k]);
     start_step(world, scale, contact_mass);
 }
 
@@ -88,24 +125,26 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
 void ContactField::compact() {
     const std::size_t used = candidate_count();
     if (set_.candidates.size() <= 2 * used) return;
-    const auto gather = [&](auto& list) {
-        std::remove_reference_t<decltype(list)> kept;
-        kept.reserve(used);
-        for (const CandidatePair& pair : set_.pairs)
-            kept.insert(kept.end(), list.begin() + pair.begin, list.begin() + pair.end);
-        list.swap(kept);
-    };
-    gather(set_.candidates);
-    gather(known_.corners);
-    gather(known_.clear);
-    gather(known_.toward);
+    std::vector<CandidatePair*> in_order;
+    for (CandidatePair& pair : set_.pairs) in_order.push_back(&pair);
+    std::sort(in_order.begin(), in_order.end(),
+              [](const CandidatePair* p, const CandidatePair* q) { return p->begin < q->begin; });
     int next = 0;
-    for (CandidatePair& pair : set_.pairs) {
-        const int shift = next - pair.begin;
-        for (int* at : {&pair.begin, &pair.end, &pair.triangle_vertex, &pair.edge_edge, &pair.others})
+    for (CandidatePair* pair : in_order) {
+        const int shift = next - pair->begin;
+        const auto move_down = [&](auto& list) {
+            std::move(list.begin() + pair->begin, list.begin() + pair->end, list.begin() + next);
+        };
+        move_down(set_.candidates);
+        move_down(known_.corners);
+        move_down(known_.clear);
+        move_down(known_.toward);
+        for (int* at : {&pair->begin, &pair->end, &pair->triangle_vertex, &pair->edge_edge, &pair->others})
             *at += shift;
-        next = pair.end;
+        next = pair->end;
     }
+    set_.candidates.resize(used);
+    known_.resize(used);
 }
 
 void ContactField::note_starts(const std::vector<Sweep>& sweeps) {
@@ -141,43 +180,29 @@ void ContactField::start_pair(int k) {
     });
 }
 
-// Of bodies that meet others in a few places only, the rest of the vertices need not be moved. `again`: bodies that use all
-// go on doing so.
-void ContactField::find_used_vertices(bool again) {
-    for (BodyPoints& points : points_) {
-        if (again && points.uses_all) continue;
-        const std::size_t count = points.shape->shape->mesh.vertices.size();
-        points.stale = true;
-        points.uses_all = count <= few_vertices;
-        points.is_used.assign(points.uses_all ? 0 : count, 0);
-    }
-    for (const CandidatePair& pair : set_.pairs) {
-        BodyPoints &pa = points_[pair.a], &pb = points_[pair.b];
-        if (pa.uses_all && pb.uses_all) continue;
-        const auto use = [&](int begin, int end, BodyPoints& first, BodyPoints& second, int split,
-                             int count) {
-            for (int i = begin; i < end; ++i) {
-                const auto& v = known_.corners[i];
-                for (int n = first.uses_all ? split : 0; n < (second.uses_all ? split : count); ++n)
-                    (n < split ? first : second).is_used[v[n]] = 1;
-            }
-        };
-        use(pair.begin, pair.triangle_vertex, pa, pb, 1, 4);
-        use(pair.triangle_vertex, pair.edge_edge, pb, pa, 1, 4);
-        use(pair.edge_edge, pair.others, pa, pb, 2, 4);
-        for (int i = pair.others; i < pair.end; ++i) {
-            const Corners c = corners_of(set_.candidates[i], *pa.shape, *pb.shape);
-            use(i, i + 1, c.a_first ? pa : pb, c.a_first ? pb : pa, c.split, c.count);
+// Of bodies that meet others in a few places only, the rest of the vertices need not be moved.
+void ContactField::use_vertices(const CandidatePair& pair) {
+    BodyPoints &pa = points_[pair.a], &pb = points_[pair.b];
+    if (pa.uses_all && pb.uses_all) return;
+    const auto use = [&](int begin, int end, BodyPoints& first, BodyPoints& second, int split, int count) {
+        for (int i = begin; i < end; ++i) {
+            const auto& v = known_.corners[i];
+            for (int n = first.uses_all ? split : 0; n < (second.uses_all ? split : count); ++n)
+                (n < split ? first : second).use(v[n]);
         }
+    };
+    use(pair.begin, pair.triangle_vertex, pa, pb, 1, 4);
+    use(pair.triangle_vertex, pair.edge_edge, pb, pa, 1, 4);
+    use(pair.edge_edge, pair.others, pa, pb, 2, 4);
+    for (int i = pair.others; i < pair.end; ++i) {
+        const Corners c = corners_of(set_.candidates[i], *pa.shape, *pb.shape);
+        use(i, i + 1, c.a_first ? pa : pb, c.a_first ? pb : pa, c.split, c.count);
     }
-    parallel_for(points_.size(), 16, [&](std::size_t i) {
-        BodyPoints& points = points_[i];
-        points.used.clear();
-        if (points.uses_all) return;
-        for (std::size_t v = 0; v < points.is_used.size(); ++v)
-            if (points.is_used[v]) points.used.push_back(static_cast<int>(v));
-        points.uses_all = points.used.size() > most_used * points.is_used.size();
-    });
+    for (BodyPoints* points : {&pa, &pb})
+        if (!points->uses_all && points->used.size() > most_used * points->is_used.size()) {
+            points->uses_all = true;
+            points->up_to_date = 0;
+        }
 }
 
 void ContactField::start_step(const World& world, const ContactScale& scale,
@@ -200,12 +225,16 @@ void ContactField::start_step(const World& world, const ContactScale& scale,
 
 void ContactField::set_pose(int body, const Mat34& q) {
     BodyPoints& points = points_[body];
-    if (points.q == q && !points.stale) return;
-    if (points.q(0, 0) < 1e299) points.odometer += displacement_bound(q - points.q, points.shape->shape->box);
-    points.q = q;
-    points.stale = false;
-    ++points.version;
-    place(points, q, points.x);
+    if (points.q != q) {
+        if (points.q(0, 0) < 1e299)
+            points.odometer += displacement_bound(q - points.q, points.shape->shape->box);
+        points.q = q;
+        points.up_to_date = 0;
+        ++points.version;
+    }
+    if (points.up_to_date == points.count()) return;
+    place(points, q, points.up_to_date, points.x);
+    points.up_to_date = points.count();
 }
 
 void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
@@ -213,7 +242,7 @@ void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
     BodyPoints& points = points_[body];
     const Mat34 D = q_to - q_from;
     points.step_bound = displacement_bound(D, points.shape->shape->box);
-    place(points, D, points.step);
+    place(points, D, 0, points.step);
 }
 
 void ContactField::evaluate(int k) {

@@ -62,26 +62,23 @@ struct PairContacts {
     bool linked = false;            // has its block in the Newton system
 };
 
-// Where a body's vertex is: transform() written out, so that it is inlined.
-inline Vec3 placed(const Mat34& q, const Vec3& x) {
-    Vec3 y;
-    for (int k = 0; k < 3; ++k) y[k] = q(k, 0) * x[0] + q(k, 1) * x[1] + q(k, 2) * x[2] + q(k, 3);
-    return y;
-}
-
 // World positions of a body's vertices, with its shape.
 struct BodyPoints {
     const ContactShape* shape = nullptr;
-    std::vector<int> used;      // vertices that candidates have; the others' places are unknown
-    std::vector<char> is_used;  // per vertex, while these are found
-    bool uses_all = true;
-    bool stale = false;                // x is not where q says
+    std::vector<int> used;             // vertices that candidates have; the others' places are unknown
+    std::vector<char> is_used;         // per vertex
+    bool uses_all = true;              // all count, whatever candidates have
+    std::size_t up_to_date = 0;        // of those that count, so many are where q says
     std::vector<Vec3> x;               // and one more, for kernels that read four numbers at once
     std::vector<Vec3> step;            // displacement of a trial step, and one more
     Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
     long version = 0;                  // counts changes of q
     double step_bound = 0.0;           // of any vertex's displacement in the trial step
     double odometer = 0.0;             // bound on the way of any vertex since the candidates were built
+
+    std::size_t count() const { return uses_all ? shape->shape->mesh.vertices.size() : used.size(); }
+    void use_none();
+    void use(int vertex);
 };
 
 struct ContactScale {
@@ -132,7 +129,7 @@ class ContactField {
     void note_starts(const std::vector<Sweep>& sweeps);
     void start_pair(int k);
     float weight_of(const CandidatePair& bodies, Candidate& candidate) const;
-    void find_used_vertices(bool again);
+    void use_vertices(const CandidatePair& pair);
     void collect(const CandidatePair& bodies, PairContacts& pair);
     void look_at(const CandidatePair& bodies, const ContactRange& range, ContactLook& look);
     void merge(const CandidatePair& bodies, const ContactLook& look, PairContacts& pair);
