@@ -36,6 +36,22 @@ class EdgeTable {
     std::vector<Entry> entry_;
 };
 
+// Of a flat part: its normal, and along its longest edge.
+Mat3 along_longest_edge(const SurfaceTree& surface, const std::vector<int>& triangles, const Vec3& normal) {
+    Vec3 longest = Vec3::Zero();
+    for (const int t : triangles)
+        for (int k = 0; k < 3; ++k) {
+            const Triangle& corner = surface.triangles()[t];
+            const Vec3 edge = surface.vertices()[corner[(k + 1) % 3]] - surface.vertices()[corner[k]];
+            if (edge.squaredNorm() > longest.squaredNorm()) longest = edge;
+        }
+    Mat3 axes;
+    axes.col(0) = (longest - longest.dot(normal) * normal).normalized();
+    axes.col(1) = normal.cross(axes.col(0));
+    axes.col(2) = normal;
+    return axes;
+}
+
 // Principal directions of the normals: two surfaces side by side are apart along them. The body's own axes where
 // there are no triangles, and for boxes along these axes.
 Mat3 facing(const SurfaceTree& surface, const std::vector<int>& triangles) {
@@ -51,7 +67,9 @@ Mat3 facing(const SurfaceTree& surface, const std::vector<int>& triangles) {
     if (!((spread - Mat3(diagonal.asDiagonal())).norm() > 1e-6 * diagonal.sum())) return Mat3::Identity();
     Eigen::SelfAdjointEigenSolver<Mat3> principal;
     principal.computeDirect(spread);
-    const Mat3 axes = principal.eigenvectors();
+    const bool flat = principal.eigenvalues()[1] < 1e-9 * principal.eigenvalues()[2];
+    const Mat3 axes = flat ? along_longest_edge(surface, triangles, principal.eigenvectors().col(2))
+                           : principal.eigenvectors();
     const bool at_right_angles = (axes.transpose() * axes - Mat3::Identity()).norm() < 1e-6;  // false for NaN
     return at_right_angles ? axes : Mat3(Mat3::Identity());
 }
@@ -94,7 +112,7 @@ struct SurfaceTree::Builder {
         order.build(element_boxes);
         for (int node = 0; node < static_cast<int>(order.nodes().size());) {
             const int end = order.nodes()[node].escape;
-            if ((end - node + 1) / 2 > block_elements) {
+            if ((end - node + 1) / 2 > (surface.single_elements_ ? 1 : block_elements)) {
                 ++node;
                 continue;
             }
@@ -207,8 +225,11 @@ struct SurfaceTree::Builder {
     }
 };
 
-SurfaceTree::SurfaceTree(const Mesh& mesh, std::span<const Edge> edges)
-    : vertices_(mesh.vertices), triangles_(mesh.triangles), edges_(edges) {
+SurfaceTree::SurfaceTree(const Mesh& mesh, std::span<const Edge> edges, Blocks blocks)
+    : vertices_(mesh.vertices),
+      triangles_(mesh.triangles),
+      edges_(edges),
+      single_elements_(blocks == Blocks::single_elements) {
     Builder(*this, mesh);
 }
 

@@ -37,8 +37,11 @@ class SurfaceTree {
     };
 
     SurfaceTree() = default;
-    // `edges` are all edges of the mesh, loose ones included. Keeps views of mesh and edges: both must outlive it.
-    SurfaceTree(const Mesh& mesh, std::span<const Edge> edges);
+    // `edges` are all edges of the mesh, loose ones included. Keeps views of mesh and edges: both must outlive it. With
+    // single elements every block has one: for surfaces of a few large elements against others of many small ones.
+    enum class Blocks { neighbours, single_elements };
+    SurfaceTree(const Mesh& mesh, std::span<const Edge> edges, Blocks blocks = Blocks::neighbours);
+    bool of_single_elements() const { return single_elements_; }
 
     std::span<const Vec3> vertices() const { return vertices_; }
     std::span<const Triangle> triangles() const { return triangles_; }
@@ -80,7 +83,7 @@ class SurfaceTree {
     std::span<const Triangle> triangles_;
     std::span<const Edge> edges_;
     Box3 box_;
-    bool uses_all_vertices_ = false;
+    bool uses_all_vertices_ = false, single_elements_ = false;
     Bvh tree_;
     std::vector<Start> start_{{}};
     std::vector<int> block_vertices_;

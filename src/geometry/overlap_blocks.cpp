@@ -300,6 +300,43 @@ class BlockSearch {
 
     // Candidates below a pair of nodes.
     void run(const NodePair& start) {
+        if (sa_.of_single_elements())
+            run_each(blocks_a_, place_b_.nodes(), margin_, sa_.tree(), start.a, sb_.tree(), start.b,
+                     [&](int few, int many) { meet_blocks(few, many); });
+        else if (sb_.of_single_elements())
+            run_each(blocks_b_, place_a_.nodes(), 0.0f, sb_.tree(), start.b, sa_.tree(), start.a,
+                     [&](int few, int many) { meet_blocks(many, few); });
+        else
+            run_both(start);
+    }
+
+  private:
+    // Each of a few large elements by itself, along its own directions: these tell more than the world's.
+    template <class Meet>
+    void run_each(PosedBlocks& few, const LaneNodes& many, float margin, const Bvh& few_tree, int few_start,
+                  const Bvh& many_tree, int many_start, const Meet& meet_them) {
+        const auto few_nodes = few_tree.nodes(), many_nodes = many_tree.nodes();
+        const int few_end = few_nodes[few_start].escape, many_end = many_nodes[many_start].escape;
+        for (int i = few_start; i < few_end; ++i) {
+            if (!few_nodes[i].leaf()) continue;
+            const LaneTurnedBox& element = few[few.slot(few_nodes[i].item)].box;
+            LaneBox region = element.own;
+            region.inflate(margin + element.rounding);
+            const LaneNodes along = many.along(element.axes);
+            for (int j = many_start; j < many_end;) {
+                ++stats_.node_tests;
+                const Bvh::Node& node = many_nodes[j];
+                if (apart(region, along.box(node))) {
+                    j = node.escape;
+                    continue;
+                }
+                if (node.leaf()) meet_them(few_nodes[i].item, node.item);
+                ++j;
+            }
+        }
+    }
+
+    void run_both(const NodePair& start) {
         struct Entry {
             int i, j;
             LaneBox box_i, box_j;
@@ -330,7 +367,6 @@ class BlockSearch {
         }
     }
 
-  private:
     void meet_blocks(int block_a, int block_b) {
         const int slot_a = blocks_a_.slot(block_a), slot_b = blocks_b_.slot(block_b);
         const BlockStore::Slot &a = blocks_a_[slot_a], &b = blocks_b_[slot_b];

@@ -165,6 +165,46 @@ inline bool apart_along_own(const LaneTurnedBox& a, const LaneTurnedBox& b, floa
 // More than rounding in single precision does to a sum of a few products, relative to their size.
 constexpr float lane_rounding = 2e-6f;
 
+// The boxes of a posed tree's nodes, around all of their way.
+struct LaneNodes {
+    Lanes column[2][3], absolute[2][3];
+    Lanes center[2], slack[2];
+
+    LaneBox box(const Bvh::Node& node) const {
+        const Lanes lo{node.lo[0], node.lo[1], node.lo[2], 0.0f},
+            hi{node.hi[0], node.hi[1], node.hi[2], 0.0f};
+        const Lanes half = all_lanes(0.5f), middle = half * (lo + hi), size = half * (hi - lo);
+        const Lanes c0 = spread<0>(middle), c1 = spread<1>(middle), c2 = spread<2>(middle);
+        const Lanes s0 = spread<0>(size), s1 = spread<1>(size), s2 = spread<2>(size);
+        LaneBox out = LaneBox::nothing();
+        for (int pose = 0; pose < 2; ++pose) {
+            const Lanes at = center[pose] + column[pose][0] * c0 + column[pose][1] * c1 + column[pose][2] * c2;
+            const Lanes reach =
+                slack[pose] + absolute[pose][0] * s0 + absolute[pose][1] * s1 + absolute[pose][2] * s2;
+            out.add(LaneBox{at - reach, at + reach});
+        }
+        return out;
+    }
+
+    // Along other directions than the world's.
+    LaneNodes along(const LaneAxes& axes) const {
+        LaneNodes out;
+        const LanePoint middle = axes.along({{center[0], center[1]}});
+        for (int k = 0; k < 3; ++k) {
+            const LanePoint turned = axes.along({{column[0][k], column[1][k]}});
+            for (int pose = 0; pose < 2; ++pose) {
+                out.column[pose][k] = turned.at[pose];
+                out.absolute[pose][k] = magnitude(turned.at[pose]);
+            }
+        }
+        for (int pose = 0; pose < 2; ++pose) {
+            out.center[pose] = middle.at[pose];
+            out.slack[pose] = slack[pose];
+        }
+        return out;
+    }
+};
+
 // Where a posed surface's vertices and tree nodes are, relative to an origin near what is looked at.
 class LanePlacement {
   public:
@@ -178,13 +218,13 @@ class LanePlacement {
             linear_[pose] = q.leftCols<3>();
             offset_[pose] = q.col(3) - origin;
             const Vec3 center = linear_[pose] * tree.origin() + offset_[pose];
-            center_[pose] = lanes(center);
+            nodes_.center[pose] = lanes(center);
             for (int k = 0; k < 3; ++k) {
-                column_[pose][k] = lanes(linear_[pose].col(k));
-                absolute_[pose][k] = magnitude(column_[pose][k]);
+                nodes_.column[pose][k] = lanes(linear_[pose].col(k));
+                nodes_.absolute[pose][k] = magnitude(nodes_.column[pose][k]);
             }
             const double size = center.cwiseAbs().maxCoeff() + (linear_[pose].cwiseAbs() * reach).maxCoeff();
-            slack_[pose] = all_lanes(
+            nodes_.slack[pose] = all_lanes(
                 static_cast<float>((1.0 + lane_rounding) * margin + lane_rounding * size +
                                    1e-14 * (q.col(3).cwiseAbs().maxCoeff() + origin.cwiseAbs().maxCoeff())));
         }
@@ -200,28 +240,14 @@ class LanePlacement {
         return p;
     }
 
-    LaneBox node_box(const Bvh::Node& node) const {
-        const Lanes lo{node.lo[0], node.lo[1], node.lo[2], 0.0f},
-            hi{node.hi[0], node.hi[1], node.hi[2], 0.0f};
-        const Lanes half = all_lanes(0.5f), center = half * (lo + hi), size = half * (hi - lo);
-        const Lanes c0 = spread<0>(center), c1 = spread<1>(center), c2 = spread<2>(center);
-        const Lanes s0 = spread<0>(size), s1 = spread<1>(size), s2 = spread<2>(size);
-        LaneBox box = LaneBox::nothing();
-        for (int pose = 0; pose < 2; ++pose) {
-            const Lanes middle =
-                center_[pose] + column_[pose][0] * c0 + column_[pose][1] * c1 + column_[pose][2] * c2;
-            const Lanes reach =
-                slack_[pose] + absolute_[pose][0] * s0 + absolute_[pose][1] * s1 + absolute_[pose][2] * s2;
-            box.add(LaneBox{middle - reach, middle + reach});
-        }
-        return box;
-    }
+    const LaneNodes& nodes() const { return nodes_; }
+    LaneBox node_box(const Bvh::Node& node) const { return nodes_.box(node); }
 
     LaneTurnedBox turned_box(const SurfaceTree::TurnedBox& rest) const {
         LaneTurnedBox box;
         Lanes reach{};
         for (int pose = 0; pose < 2; ++pose) {
-            const Lanes* column = column_[pose];
+            const Lanes* column = nodes_.column[pose];
             box.center.at[pose] = lanes(linear_[pose] * rest.center.cast<double>() + offset_[pose]);
             reach += magnitude(box.center.at[pose]);
             for (int k = 0; k < 3; ++k) {
@@ -246,8 +272,7 @@ class LanePlacement {
     const Posed& body_;
     Mat3 linear_[2];
     Vec3 offset_[2];
-    Lanes column_[2][3], absolute_[2][3];
-    Lanes center_[2], slack_[2];
+    LaneNodes nodes_;
 };
 
 }  // namespace tenon::geometry

@@ -18,9 +18,11 @@ Box3 moved_box(const Mat34& q, const Box3& local) {
     return box;
 }
 
-geometry::Posed posed_sweep(const ContactShape& shape, const Sweep& sweep) {
-    geometry::Posed body = sweep.q0 == sweep.q1 ? geometry::posed(shape.tree, sweep.q0)
-                                                : geometry::posed(shape.tree, sweep.q0, sweep.q1);
+// For a search against the other shape.
+geometry::Posed posed_sweep(const ContactShape& shape, const ContactShape& other, const Sweep& sweep) {
+    const geometry::SurfaceTree& tree = shape.tree_against(other);
+    geometry::Posed body =
+        sweep.q0 == sweep.q1 ? geometry::posed(tree, sweep.q0) : geometry::posed(tree, sweep.q0, sweep.q1);
     body.vertex_counts = shape.vertex_touches;
     body.edge_counts = shape.edge_touches;
     return body;
@@ -127,8 +129,8 @@ void CandidateBuilder::search(const std::vector<const ContactShape*>& shapes,
         thread_local geometry::Candidates all;
         const Search& search = searches_[k];
         const auto [a, b] = body_pairs_[search.pair];
-        const geometry::Posed in_a = posed_sweep(*shapes[a], sweeps[a]),
-                              in_b = posed_sweep(*shapes[b], sweeps[b]);
+        const geometry::Posed in_a = posed_sweep(*shapes[a], *shapes[b], sweeps[a]),
+                              in_b = posed_sweep(*shapes[b], *shapes[a], sweeps[b]);
         if (search.part)
             geometry::find_candidates(in_a, in_b, reach_[a] + reach_[b], search.start, scratch, all);
         else
@@ -160,8 +162,9 @@ void CandidateBuilder::split_large_pairs(const std::vector<const ContactShape*>&
             searches_.push_back({k, {}, false});
             continue;
         }
-        geometry::split_search(posed_sweep(*shapes[a], sweeps[a]), posed_sweep(*shapes[b], sweeps[b]),
-                               reach_[a] + reach_[b], parts_of_search, parts_);
+        geometry::split_search(posed_sweep(*shapes[a], *shapes[b], sweeps[a]),
+                               posed_sweep(*shapes[b], *shapes[a], sweeps[b]), reach_[a] + reach_[b],
+                               parts_of_search, parts_);
         for (const geometry::NodePair& start : parts_) searches_.push_back({k, start, true});
     }
 }

@@ -38,12 +38,23 @@ std::vector<char> crease_edges(const Shape& shape) {
     return crease;
 }
 
+constexpr std::size_t few_elements = 64;
+constexpr int many_blocks = 64;
+
 }  // namespace
+
+// Boxes of long triangles in one block hold much else than these: against many small ones, each by itself tells more.
+const geometry::SurfaceTree& ContactShape::tree_against(const ContactShape& other) const {
+    return elements.blocks() > 0 && other.tree.blocks() >= many_blocks ? elements : tree;
+}
 
 std::unique_ptr<ContactShape> contact_shape(const Shape& shape) {
     auto out = std::make_unique<ContactShape>();
     out->shape = &shape;
     out->tree = geometry::SurfaceTree(shape.mesh, shape.all_edges);
+    if (shape.mesh.triangles.size() <= few_elements)
+        out->elements = geometry::SurfaceTree(shape.mesh, shape.all_edges,
+                                              geometry::SurfaceTree::Blocks::single_elements);
     out->edge_touches = crease_edges(shape);
     out->vertex_touches.assign(shape.mesh.vertices.size(), 0);
     out->edge_length_squared.reserve(shape.all_edges.size());

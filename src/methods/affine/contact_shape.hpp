@@ -14,10 +14,12 @@ namespace tenon::affine {
 struct ContactShape {
     const Shape* shape = nullptr;
     geometry::SurfaceTree tree;
+    geometry::SurfaceTree elements;    // of shapes with a few large triangles: the same, each by itself
     std::vector<char> vertex_touches;  // per vertex: may touch triangles
     std::vector<char> edge_touches;    // per edge of the tree: crease, boundary or loose
     std::vector<double> edge_length_squared;
 
+    const geometry::SurfaceTree& tree_against(const ContactShape& other) const;
     const Edge& edge(int k) const { return shape->all_edges[k]; }
 };
 
