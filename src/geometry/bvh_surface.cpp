@@ -74,15 +74,15 @@ Mat3 facing(const SurfaceTree& surface, const std::vector<int>& triangles) {
     return at_right_angles ? axes : Mat3(Mat3::Identity());
 }
 
-// Rounded outward.
+// Rounded outward; its centre comes apart.
 SurfaceTree::TurnedBox turned_box_of(const SurfaceTree& surface, const std::vector<int>& triangles,
-                                     const std::vector<int>& vertices) {
+                                     const std::vector<int>& vertices, Vec3& center) {
     SurfaceTree::TurnedBox out;
     const Mat3 axes = facing(surface, triangles);
     Box3 box;
     for (const int v : vertices) box.add(axes.transpose() * surface.vertices()[v]);
     out.axes = axes.cast<float>();
-    out.center = (axes * box.center()).cast<float>();
+    center = axes * box.center();
     const double size = box.lo.cwiseAbs().cwiseMax(box.hi.cwiseAbs()).sum();
     out.half = (0.5 * box.size()).cast<float>().array() + static_cast<float>(4e-6 * size);
     return out;
@@ -97,6 +97,7 @@ struct SurfaceTree::Builder {
     std::vector<char> vertex_taken, edge_taken;
     std::vector<int> loose_edge_id, loose_point_id;
     std::vector<Box3> element_boxes, block_boxes;
+    std::vector<Vec3> block_centers;  // of the turned boxes
 
     Builder(SurfaceTree& target, const Mesh& mesh)
         : surface(target),
@@ -120,6 +121,13 @@ struct SurfaceTree::Builder {
             node = end;
         }
         surface.tree_.build(block_boxes, Bvh::Split::area);
+        surface.block_points_.reserve(surface.block_vertices_.size());
+        for (const int v : surface.block_vertices_) {
+            const Eigen::Vector3f point = (mesh.vertices[v] - surface.tree_.origin()).cast<float>();
+            surface.block_points_.push_back({point[0], point[1], point[2]});
+        }
+        for (std::size_t b = 0; b < block_centers.size(); ++b)
+            surface.turned_boxes_[b].center = (block_centers[b] - surface.tree_.origin()).cast<float>();
     }
 
     // Triangles, then edges that no triangle has, then points that neither has.
@@ -197,7 +205,8 @@ struct SurfaceTree::Builder {
         }
         close_block(owned, shared, triangle_ids, edge_ids);
         owned.insert(owned.end(), shared.begin(), shared.end());
-        surface.turned_boxes_.push_back(turned_box_of(surface, triangle_ids, owned));
+        surface.turned_boxes_.push_back(
+            turned_box_of(surface, triangle_ids, owned, block_centers.emplace_back()));
         block_boxes.push_back(box);
     }
 

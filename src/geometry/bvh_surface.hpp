@@ -29,8 +29,13 @@ class SurfaceTree {
         int id;  // into edges()
         std::array<std::uint8_t, 2> corner;
     };
+    // A vertex relative to the tree's origin, in single precision.
+    struct alignas(16) LocalPoint {
+        float x = 0, y = 0, z = 0, zero = 0;
+    };
     struct Block {
         std::span<const int> vertices;  // all that its elements use, the owned ones first
+        const LocalPoint* points = nullptr;  // the same
         int owned = 0;                  // number of owned vertices
         std::span<const BlockTriangle> triangles;
         std::span<const BlockEdge> edges;  // owned ones only
@@ -53,6 +58,7 @@ class SurfaceTree {
     Block block(int b) const {
         const Start &begin = start_[b], &end = start_[b + 1];
         return {{block_vertices_.data() + begin.vertex, block_vertices_.data() + end.vertex},
+                block_points_.data() + begin.vertex,
                 begin.owned,
                 {block_triangles_.data() + begin.triangle, block_triangles_.data() + end.triangle},
                 {block_edges_.data() + begin.edge, block_edges_.data() + end.edge}};
@@ -60,7 +66,7 @@ class SurfaceTree {
 
     // A box around the block along the three directions, at right angles, that its triangles face most.
     struct TurnedBox {
-        Eigen::Vector3f center;
+        Eigen::Vector3f center;  // relative to the tree's origin
         Eigen::Matrix3f axes;  // unit vectors in the columns
         Eigen::Vector3f half;  // half of the box's sizes along them
     };
@@ -87,6 +93,7 @@ class SurfaceTree {
     Bvh tree_;
     std::vector<Start> start_{{}};
     std::vector<int> block_vertices_;
+    std::vector<LocalPoint> block_points_;
     std::vector<BlockTriangle> block_triangles_;
     std::vector<BlockEdge> block_edges_;
     std::vector<TurnedBox> turned_boxes_;

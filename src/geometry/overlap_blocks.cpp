@@ -145,8 +145,9 @@ class PosedBlocks {
         BlockStore::Slot& it = store_.slots[slot];
         if (it.world < 0) {
             it.world = static_cast<int>(store_.world.size());
-            for (const int vertex : it.block.vertices)
-                store_.world.push_back(place_.point(place_.surface().vertices()[vertex]));
+            const std::size_t count = it.block.vertices.size();
+            for (std::size_t i = 0; i < count; ++i)
+                store_.world.push_back(place_.point(it.block.points[i]));
         }
         return store_.world.data() + it.world;
     }

@@ -162,8 +162,9 @@ inline bool apart_along_own(const LaneTurnedBox& a, const LaneTurnedBox& b, floa
     return apart(box, b.own);
 }
 
-// More than rounding in single precision does to a sum of a few products, relative to their size.
-constexpr float lane_rounding = 2e-6f;
+// More than rounding in single precision does to a sum of a few products, relative to their size; and to a vertex,
+// relative to what it is summed of.
+constexpr float lane_rounding = 2e-6f, point_rounding = 6e-7f;
 
 // The boxes of a posed tree's nodes, around all of their way.
 struct LaneNodes {
@@ -215,15 +216,16 @@ class LanePlacement {
         const Vec3 reach = (box.lo - tree.origin()).cwiseAbs().cwiseMax((box.hi - tree.origin()).cwiseAbs());
         for (int pose = 0; pose < 2; ++pose) {
             const Mat34& q = body.swept && pose == 1 ? body.q1 : body.q0;
-            linear_[pose] = q.leftCols<3>();
-            offset_[pose] = q.col(3) - origin;
-            const Vec3 center = linear_[pose] * tree.origin() + offset_[pose];
+            const Mat3 linear = q.leftCols<3>();
+            const Vec3 center = linear * tree.origin() + (q.col(3) - origin);
             nodes_.center[pose] = lanes(center);
             for (int k = 0; k < 3; ++k) {
-                nodes_.column[pose][k] = lanes(linear_[pose].col(k));
+                nodes_.column[pose][k] = lanes(linear.col(k));
                 nodes_.absolute[pose][k] = magnitude(nodes_.column[pose][k]);
             }
-            const double size = center.cwiseAbs().maxCoeff() + (linear_[pose].cwiseAbs() * reach).maxCoeff();
+            const Vec3 sizes = center.cwiseAbs() + linear.cwiseAbs() * reach;
+            const double size = sizes.maxCoeff();
+            rounding_ = std::max(rounding_, point_rounding * static_cast<float>(sizes.sum()));
             nodes_.slack[pose] = all_lanes(
                 static_cast<float>((1.0 + lane_rounding) * margin + lane_rounding * size +
                                    1e-14 * (q.col(3).cwiseAbs().maxCoeff() + origin.cwiseAbs().maxCoeff())));
@@ -233,11 +235,8 @@ class LanePlacement {
     const SurfaceTree& surface() const { return *body_.surface; }
     const Posed& body() const { return body_; }
 
-    LanePoint point(const Vec3& rest) const {
-        LanePoint p;
-        p.at[0] = lanes(linear_[0] * rest + offset_[0]);
-        p.at[1] = body_.swept ? lanes(linear_[1] * rest + offset_[1]) : p.at[0];
-        return p;
+    LanePoint point(const SurfaceTree::LocalPoint& rest) const {
+        return point(Lanes{rest.x, rest.y, rest.z, 0.0f});
     }
 
     const LaneNodes& nodes() const { return nodes_; }
@@ -245,34 +244,45 @@ class LanePlacement {
 
     LaneTurnedBox turned_box(const SurfaceTree::TurnedBox& rest) const {
         LaneTurnedBox box;
-        Lanes reach{};
-        for (int pose = 0; pose < 2; ++pose) {
-            const Lanes* column = nodes_.column[pose];
-            box.center.at[pose] = lanes(linear_[pose] * rest.center.cast<double>() + offset_[pose]);
-            reach += magnitude(box.center.at[pose]);
-            for (int k = 0; k < 3; ++k) {
-                const Lanes half = all_lanes(rest.half[k]);
-                box.half[k].at[pose] =
-                    half * (column[0] * all_lanes(rest.axes(0, k)) + column[1] * all_lanes(rest.axes(1, k)) +
-                            column[2] * all_lanes(rest.axes(2, k)));
+        box.center = point(Lanes{rest.center[0], rest.center[1], rest.center[2], 0.0f});
+        Lanes reach = magnitude(box.center.at[0]) + magnitude(box.center.at[1]);
+        Lanes directions[3];
+        for (int k = 0; k < 3; ++k) {
+            const LanePoint axis = vector(Lanes{rest.axes(0, k), rest.axes(1, k), rest.axes(2, k), 0.0f});
+            const Lanes half = all_lanes(rest.half[k]), squares = axis.at[0] * axis.at[0];
+            for (int pose = 0; pose < 2; ++pose) {
+                box.half[k].at[pose] = half * axis.at[pose];
                 reach += magnitude(box.half[k].at[pose]);
             }
+            // Any unit vectors would do.
+            directions[k] = axis.at[0] / all_lanes(std::sqrt(squares[0] + squares[1] + squares[2]));
         }
-        // Any unit vectors would do.
-        Mat3 directions = linear_[0] * rest.axes.cast<double>();
-        directions.colwise().normalize();
-        const Mat3 rows = directions.transpose();
-        box.axes = {{lanes(rows.col(0)), lanes(rows.col(1)), lanes(rows.col(2))}};
+        for (int k = 0; k < 3; ++k)
+            box.axes.column[k] = Lanes{directions[0][k], directions[1][k], directions[2][k], 0.0f};
         box.own = box.along(box.axes);
-        box.rounding = lane_rounding * (reach[0] + reach[1] + reach[2]);
+        box.rounding = rounding_ + lane_rounding * (reach[0] + reach[1] + reach[2]);
         return box;
     }
 
   private:
+    // Of the body frame, moved along.
+    LanePoint vector(const Lanes& rest) const {
+        const Lanes x = spread<0>(rest), y = spread<1>(rest), z = spread<2>(rest);
+        LanePoint v;
+        for (int pose = 0; pose < 2; ++pose)
+            v.at[pose] =
+                nodes_.column[pose][0] * x + nodes_.column[pose][1] * y + nodes_.column[pose][2] * z;
+        return v;
+    }
+    LanePoint point(const Lanes& rest) const {
+        LanePoint p = vector(rest);
+        for (int pose = 0; pose < 2; ++pose) p.at[pose] += nodes_.center[pose];
+        return p;
+    }
+
     const Posed& body_;
-    Mat3 linear_[2];
-    Vec3 offset_[2];
     LaneNodes nodes_;
+    float rounding_ = 0.0f;  // of any vertex
 };
 
 }  // namespace tenon::geometry

@@ -5,6 +5,7 @@
 
 #include "geometry/distance.hpp"
 #include "math/parallel.hpp"
+#include "methods/affine/contact_corners.hpp"
 
 namespace tenon::affine {
 namespace {
@@ -28,8 +29,27 @@ geometry::Posed posed_sweep(const ContactShape& shape, const ContactShape& other
     return body;
 }
 
-constexpr std::array kinds{PairKind::vertex_triangle, PairKind::triangle_vertex, PairKind::edge_edge,
-                           PairKind::vertex_edge,     PairKind::edge_vertex,     PairKind::vertex_vertex};
+constexpr std::size_t kind_count = 6;
+
+const std::vector<geometry::ItemPair>& list_of(const geometry::Candidates& found, std::size_t kind) {
+    const std::vector<geometry::ItemPair>* lists[kind_count] = {
+        &found.vertex_triangle, &found.triangle_vertex, &found.edge_edge,
+        &found.point_edge,      &found.edge_point,      &found.point_point};
+    return *lists[kind];
+}
+
+// Those of one kind, with their corners.
+template <PairKind kind>
+void add_all(const geometry::Candidates& found, const ContactShape& a, const ContactShape& b,
+             const std::array<int, kind_count>& place, CandidateSet& set) {
+    int at = place[static_cast<std::size_t>(kind)];
+    for (const auto& [i, j] : list_of(found, static_cast<std::size_t>(kind))) {
+        const Candidate candidate{i, j, kind, kind == PairKind::edge_edge ? -1.0f : 1.0f};
+        const Corners c = corners_of(candidate, a, b);
+        set.candidates[at] = candidate;
+        set.corners[at++] = {c.vertex[0], c.vertex[1], c.vertex[2], c.vertex[3]};
+    }
+}
 
 // Pairs of surfaces with more blocks than this are shared between threads.
 constexpr int large_search = 256;
@@ -65,8 +85,8 @@ double deviation_from(const Sweep& sweep, const Mat34& q, const Box3& box) {
 void CandidateBuilder::build(const World& world, const std::vector<const ContactShape*>& shapes,
                              const std::vector<Sweep>& sweeps, double dhat, CandidateSet& out) {
     find_body_pairs(world, shapes, sweeps, dhat);
-    out.candidates.clear();
-    search(shapes, sweeps, out.candidates);
+    out.resize(0);
+    search(shapes, sweeps, out);
     std::swap(out.pairs, fresh_);
     slots_ = 0;
     free_slots_.clear();
@@ -78,7 +98,7 @@ void CandidateBuilder::rebuild(const World& world, const std::vector<const Conta
                                const std::vector<char>& changed, CandidateSet& set, std::vector<int>& added) {
     find_body_pairs(world, shapes, sweeps, dhat);
     std::erase_if(body_pairs_, [&](const geometry::ItemPair& p) { return !changed[p.a] && !changed[p.b]; });
-    search(shapes, sweeps, set.candidates);
+    search(shapes, sweeps, set);
     for (const CandidatePair& old : set.pairs)
         if (changed[old.a] || changed[old.b]) free_slots_.push_back(old.slot);
     // Both lists are sorted by bodies, and so is what comes of them.
@@ -120,36 +140,22 @@ void CandidateBuilder::find_body_pairs(const World& world, const std::vector<con
 }
 
 void CandidateBuilder::search(const std::vector<const ContactShape*>& shapes,
-                              const std::vector<Sweep>& sweeps, std::vector<Candidate>& candidates) {
+                              const std::vector<Sweep>& sweeps, CandidateSet& set) {
     split_large_pairs(shapes, sweeps);
-    found_.resize(std::max(found_.size(), searches_.size()));
+    if (found_.size() < searches_.size()) found_.resize(searches_.size());
     const std::size_t grain = searches_.size() == body_pairs_.size() ? 4 : 1;
     parallel_for(searches_.size(), grain, [&](std::size_t k) {
         thread_local geometry::OverlapScratch scratch;
-        thread_local geometry::Candidates all;
         const Search& search = searches_[k];
         const auto [a, b] = body_pairs_[search.pair];
         const geometry::Posed in_a = posed_sweep(*shapes[a], *shapes[b], sweeps[a]),
                               in_b = posed_sweep(*shapes[b], *shapes[a], sweeps[b]);
         if (search.part)
-            geometry::find_candidates(in_a, in_b, reach_[a] + reach_[b], search.start, scratch, all);
+            geometry::find_candidates(in_a, in_b, reach_[a] + reach_[b], search.start, scratch, found_[k]);
         else
-            geometry::find_candidates(in_a, in_b, reach_[a] + reach_[b], scratch, all);
-        Found& found = found_[k];
-        found.candidates.clear();
-        const std::vector<geometry::ItemPair>* lists[] = {&all.vertex_triangle, &all.triangle_vertex,
-                                                          &all.edge_edge,       &all.point_edge,
-                                                          &all.edge_point,      &all.point_point};
-        std::size_t count = 0;
-        for (const auto* list : lists) count += list->size();
-        found.candidates.reserve(count);
-        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-            const float weight = kinds[kind] == PairKind::edge_edge ? -1.0f : 1.0f;
-            for (const auto& [i, j] : *lists[kind]) found.candidates.push_back({i, j, kinds[kind], weight});
-            found.end[kind] = found.candidates.size();
-        }
+            geometry::find_candidates(in_a, in_b, reach_[a] + reach_[b], scratch, found_[k]);
     });
-    join(candidates);
+    join(shapes, set);
 }
 
 // One search for each pair of bodies; for large surfaces several, which together find the same in the same order.
@@ -170,32 +176,32 @@ void CandidateBuilder::split_large_pairs(const std::vector<const ContactShape*>&
 }
 
 // All that was found, sorted by pair, then by kind.
-void CandidateBuilder::join(std::vector<Candidate>& candidates) {
-    const auto begin_of = [&](std::size_t search, std::size_t kind) {
-        return kind > 0 ? found_[search].end[kind - 1] : 0;
-    };
+void CandidateBuilder::join(const std::vector<const ContactShape*>& shapes, CandidateSet& set) {
     fresh_.clear();
     place_.resize(searches_.size());
-    int count = static_cast<int>(candidates.size());
+    int count = static_cast<int>(set.candidates.size());
     for (std::size_t first = 0, last; first < searches_.size(); first = last) {
         const auto [a, b] = body_pairs_[searches_[first].pair];
         for (last = first + 1; last < searches_.size() && searches_[last].pair == searches_[first].pair;)
             ++last;
         const int begin = count;
-        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+        for (std::size_t kind = 0; kind < kind_count; ++kind)
             for (std::size_t k = first; k < last; ++k) {
                 place_[k][kind] = count;
-                count += static_cast<int>(found_[k].end[kind] - begin_of(k, kind));
+                count += static_cast<int>(list_of(found_[k], kind).size());
             }
         const auto& start = place_[first];
         if (count > begin) fresh_.push_back({a, b, begin, count, start[1], start[2], start[3], 0});
     }
-    candidates.resize(count);
+    set.resize(count);
     parallel_for(searches_.size(), 4, [&](std::size_t k) {
-        const auto from = found_[k].candidates.begin();
-        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-            std::copy(from + begin_of(k, kind), from + found_[k].end[kind],
-                      candidates.begin() + place_[k][kind]);
+        const auto [a, b] = body_pairs_[searches_[k].pair];
+        add_all<PairKind::vertex_triangle>(found_[k], *shapes[a], *shapes[b], place_[k], set);
+        add_all<PairKind::triangle_vertex>(found_[k], *shapes[a], *shapes[b], place_[k], set);
+        add_all<PairKind::edge_edge>(found_[k], *shapes[a], *shapes[b], place_[k], set);
+        add_all<PairKind::vertex_edge>(found_[k], *shapes[a], *shapes[b], place_[k], set);
+        add_all<PairKind::edge_vertex>(found_[k], *shapes[a], *shapes[b], place_[k], set);
+        add_all<PairKind::vertex_vertex>(found_[k], *shapes[a], *shapes[b], place_[k], set);
     });
 }
 

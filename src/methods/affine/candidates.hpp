@@ -78,6 +78,12 @@ float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa,
 struct CandidateSet {
     std::vector<CandidatePair> pairs;
     std::vector<Candidate> candidates;
+    std::vector<std::array<int, 4>> corners;  // of each: its vertices, the first side's before the second's
+
+    void resize(std::size_t count) {
+        candidates.resize(count);
+        corners.resize(count);
+    }
 };
 
 class CandidateBuilder {
@@ -99,17 +105,13 @@ class CandidateBuilder {
         geometry::NodePair start;
         bool part;
     };
-    struct Found {
-        std::vector<Candidate> candidates;  // sorted by kind
-        std::array<std::size_t, 6> end;     // of each kind
-    };
     void find_body_pairs(const World& world, const std::vector<const ContactShape*>& shapes,
                          const std::vector<Sweep>& sweeps, double dhat);
-    // Leaves the pairs in `fresh_` and appends their candidates.
+    // Leaves the pairs in `fresh_` and appends their candidates to the set's.
     void search(const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps,
-                std::vector<Candidate>& candidates);
+                CandidateSet& set);
     void split_large_pairs(const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps);
-    void join(std::vector<Candidate>& candidates);
+    void join(const std::vector<const ContactShape*>& shapes, CandidateSet& set);
 
     geometry::BroadPhase broad_phase_;
     std::vector<Box3> boxes_;
@@ -118,8 +120,8 @@ class CandidateBuilder {
     std::vector<geometry::ItemPair> body_pairs_;
     std::vector<geometry::NodePair> parts_;
     std::vector<Search> searches_;
-    std::vector<Found> found_;
-    std::vector<std::array<int, 6>> place_;  // of what each search found
+    std::vector<geometry::Candidates> found_;  // by each search
+    std::vector<std::array<int, 6>> place_;    // of what each search found, by kind
     std::vector<CandidatePair> fresh_, merged_;
     std::vector<int> free_slots_;
     int slots_ = 0;

@@ -186,7 +186,7 @@ void ContactField::look_at(const CandidatePair& bodies, const ContactRange& rang
                 nearest = std::min(nearest, clear[i]);
                 continue;
             }
-            const auto& v = known_.corners[i];
+            const auto& v = set_.corners[i];
             candidate[count] = i;
             corners[count++] = {x[v[0]].data(), (split == 2 ? x : y)[v[1]].data(), y[v[2]].data(),
                                 y[v[3]].data()};
@@ -280,7 +280,7 @@ void ContactField::merge(const CandidatePair& bodies, const ContactLook& look, P
         const Hit& hit = hits[n];
         ContactPoint& point = pair.points[next++];
         if (hit.four) {
-            const auto& v = known_.corners[hit.candidate];
+            const auto& v = set_.corners[hit.candidate];
             const bool of_edges = hit.candidate >= bodies.edge_edge;
             const Corners c{{v[0], v[1], v[2], v[3]},
                             4,

@@ -136,14 +136,14 @@ void ContactField::compact() {
             std::move(list.begin() + pair->begin, list.begin() + pair->end, list.begin() + next);
         };
         move_down(set_.candidates);
-        move_down(known_.corners);
+        move_down(set_.corners);
         move_down(known_.clear);
         move_down(known_.toward);
         for (int* at : {&pair->begin, &pair->end, &pair->triangle_vertex, &pair->edge_edge, &pair->others})
             *at += shift;
         next = pair->end;
     }
-    set_.candidates.resize(used);
+    set_.resize(used);
     known_.resize(used);
 }
 
@@ -171,12 +171,9 @@ void ContactField::start_pair(int k) {
     known.nearest = 0.0f;
     parallel_for(pieces_of(pair), 1, [&](std::size_t n) {
         const CandidatePair piece = piece_of(pair, static_cast<int>(n));
-        for (int i = piece.begin; i < piece.end; ++i) {
-            known_.clear[i] = 0.0f;
-            known_.toward[i] = {};
-            const Corners c = corners_of(set_.candidates[i], *body_shapes_[pair.a], *body_shapes_[pair.b]);
-            std::copy(std::begin(c.vertex), std::end(c.vertex), known_.corners[i].begin());
-        }
+        std::fill(known_.clear.begin() + piece.begin, known_.clear.begin() + piece.end, 0.0f);
+        std::fill(known_.toward.begin() + piece.begin, known_.toward.begin() + piece.end,
+                  geometry::LooseDirection{});
     });
 }
 
@@ -186,7 +183,7 @@ void ContactField::use_vertices(const CandidatePair& pair) {
     if (pa.uses_all && pb.uses_all) return;
     const auto use = [&](int begin, int end, BodyPoints& first, BodyPoints& second, int split, int count) {
         for (int i = begin; i < end; ++i) {
-            const auto& v = known_.corners[i];
+            const auto& v = set_.corners[i];
             for (int n = first.uses_all ? split : 0; n < (second.uses_all ? split : count); ++n)
                 (n < split ? first : second).use(v[n]);
         }
@@ -390,7 +387,7 @@ void ContactField::find_near(const CandidatePair& bodies, const PairContacts& pa
         int* run = near.data() + first;
         int kept = last - first;
         const auto take_out = [&](geometry::ApartKernels::Kernel kernel, const geometry::MovingSides& of) {
-            kept = kernel(of, known_.corners.data(), known_.toward.data(), t_max, sure, run, kept);
+            kept = kernel(of, set_.corners.data(), known_.toward.data(), t_max, sure, run, kept);
         };
         if (kind == PairKind::vertex_triangle)
             take_out(geometry::apart_four().point_triangle, sides(pa, pb));

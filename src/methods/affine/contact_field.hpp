@@ -146,14 +146,12 @@ class ContactField {
     std::vector<PairContacts> contacts_;  // by slots
     // Per candidate.
     struct Known {
-        std::vector<std::array<int, 4>> corners;  // its vertices, the first side's before the second's
         std::vector<float>
             clear;  // at most its distance when last looked at, plus the odometers of both bodies then
         std::vector<geometry::LooseDirection>
             toward;  // from its second side's closest point to the first's when last looked at
 
         void resize(std::size_t count) {
-            corners.resize(count);
             clear.resize(count);
             toward.resize(count);
         }
