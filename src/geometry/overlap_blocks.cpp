@@ -37,6 +37,26 @@ class SlotTable {
     std::uint32_t search_ = 0;
 };
 
+// Memory for things that are made and forgotten together. Pointers are valid until more is taken.
+template <class T>
+class Pool {
+  public:
+    void clear() { count_ = 0; }
+    std::size_t size() const { return count_; }
+    T* take(std::size_t more) {  // their contents are anything
+        const std::size_t first = count_;
+        count_ += more;
+        if (all_.size() < count_) all_.resize(2 * count_);
+        return all_.data() + first;
+    }
+    T& operator[](std::size_t k) { return all_[k]; }
+    const T& operator[](std::size_t k) const { return all_[k]; }
+
+  private:
+    std::vector<T> all_;
+    std::size_t count_ = 0;
+};
+
 }  // namespace
 
 // Four primitives of a block: along its own axes, and along the world's.
@@ -54,12 +74,12 @@ struct BlockStore {
     };
     struct Side {
         SlotTable table;
-        std::vector<Slot> slots;
-        std::vector<LanePoint> world;
-        std::vector<LaneBox> own;  // ways
-        std::vector<BoxRow> rows;
+        Pool<Slot> slots;
+        Pool<LanePoint> world;
+        Pool<LaneBox> own;  // ways
+        Pool<BoxRow> rows;
         SlotTable node_table;
-        std::vector<LaneBox> node_boxes;
+        Pool<LaneBox> node_boxes;
     };
     Side a, b;
 };
@@ -121,11 +141,11 @@ class PosedBlocks {
         store.node_table.start(place.surface().tree().nodes().size());
     }
 
-    LaneBox node_box(int node) {
+    const LaneBox& node_box(int node) {
         const std::size_t next = store_.node_boxes.size();
         const int found = store_.node_table.find(node, next);
         if (found == static_cast<int>(next))
-            store_.node_boxes.push_back(place_.node_box(place_.surface().tree().nodes()[node]));
+            *store_.node_boxes.take(1) = place_.node_box(place_.surface().tree().nodes()[node]);
         return store_.node_boxes[found];
     }
 
@@ -133,9 +153,10 @@ class PosedBlocks {
         const std::size_t next = store_.slots.size();
         const int found = store_.table.find(block, next);
         if (found == static_cast<int>(next)) {
-            BlockStore::Slot& slot = store_.slots.emplace_back();
+            BlockStore::Slot& slot = *store_.slots.take(1);
             slot.block = place_.surface().block(block);
             slot.box = place_.turned_box(place_.surface().turned_box(block));
+            slot.world = slot.own = slot.rows = -1;
         }
         return found;
     }
@@ -146,49 +167,58 @@ class PosedBlocks {
         if (it.world < 0) {
             it.world = static_cast<int>(store_.world.size());
             const std::size_t count = it.block.vertices.size();
-            for (std::size_t i = 0; i < count; ++i)
-                store_.world.push_back(place_.point(it.block.points[i]));
+            LanePoint* out = store_.world.take(count);
+            for (std::size_t i = 0; i < count; ++i) out[i] = place_.point(it.block.points[i]);
         }
-        return store_.world.data() + it.world;
+        return &store_.world[it.world];
     }
     const LaneBox* own(int slot) {
         BlockStore::Slot& it = store_.slots[slot];
         if (it.own < 0) {
             const LanePoint* from = world(slot);
+            const std::size_t count = it.block.vertices.size();
             it.own = static_cast<int>(store_.own.size());
-            for (std::size_t i = 0; i < it.block.vertices.size(); ++i)
-                store_.own.push_back(LaneBox::of(it.box.axes.along(from[i])));
+            LaneBox* out = store_.own.take(count);
+            for (std::size_t i = 0; i < count; ++i) out[i] = LaneBox::of(it.box.axes.along(from[i]));
         }
-        return store_.own.data() + it.own;
+        return &store_.own[it.own];
     }
     // Rows of its triangles, then of its edges, then of its vertices, valid as long. What does not count is nowhere.
     const BoxRow* rows(int slot) {
         BlockStore::Slot& it = store_.slots[slot];
         if (it.rows < 0) {
-            it.rows = static_cast<int>(store_.rows.size());
-            const LaneBox* own_corners = own(slot);
+            const LaneBox* own_ways = own(slot);
             const LanePoint* corners = world(slot);
-            add_rows(TrianglesOf{it.block}, own_corners, corners, {});
-            add_rows(EdgesOf{it.block}, own_corners, corners, place_.body().edge_counts);
-            add_rows(VerticesOf{it.block}, own_corners, corners, place_.body().vertex_counts);
+            LaneBox ways[SurfaceTree::block_vertices];
+            for (std::size_t i = 0; i < it.block.vertices.size(); ++i) ways[i] = LaneBox::of(corners[i]);
+            const TrianglesOf triangles{it.block};
+            const EdgesOf edges{it.block};
+            const VerticesOf vertices{it.block};
+            it.rows = static_cast<int>(store_.rows.size());
+            BoxRow* out = store_.rows.take(rows_of(triangles.count()) + rows_of(edges.count()) +
+                                           rows_of(vertices.count()));
+            out = fill_rows(triangles, own_ways, ways, {}, out);
+            out = fill_rows(edges, own_ways, ways, place_.body().edge_counts, out);
+            fill_rows(vertices, own_ways, ways, place_.body().vertex_counts, out);
         }
-        return store_.rows.data() + it.rows;
+        return &store_.rows[it.rows];
     }
 
   private:
     template <class Primitives>
-    void add_rows(const Primitives& all, const LaneBox* own, const LanePoint* world,
-                  std::span<const char> counts) {
-        for (int row = 0; row < rows_of(all.count()); ++row) {
+    static BoxRow* fill_rows(const Primitives& all, const LaneBox* own, const LaneBox* world,
+                             std::span<const char> counts, BoxRow* out) {
+        for (int first = 0; first < all.count(); first += 4, ++out) {
             LaneBox along_own[4], along_world[4];
             for (int k = 0; k < 4; ++k) {
-                const int n = 4 * row + k;
+                const int n = first + k;
                 const bool there = n < all.count() && (counts.empty() || counts[all.id(n)]);
                 along_own[k] = there ? box_of(own, all.corners(n)) : LaneBox::nothing();
                 along_world[k] = there ? box_of(world, all.corners(n)) : LaneBox::nothing();
             }
-            store_.rows.push_back({FourBoxes::of(along_own), FourBoxes::of(along_world)});
+            *out = {FourBoxes::of(along_own), FourBoxes::of(along_world)};
         }
+        return out;
     }
 
     const LanePlacement& place_;
@@ -318,6 +348,7 @@ class BlockSearch {
                   const Bvh& many_tree, int many_start, const Meet& meet_them) {
         const auto few_nodes = few_tree.nodes(), many_nodes = many_tree.nodes();
         const int few_end = few_nodes[few_start].escape, many_end = many_nodes[many_start].escape;
+        if (!reaches(few.node_box(few_start), many, many_tree, many_start)) return;
         for (int i = few_start; i < few_end; ++i) {
             if (!few_nodes[i].leaf()) continue;
             const LaneTurnedBox& element = few[few.slot(few_nodes[i].item)].box;
@@ -335,6 +366,18 @@ class BlockSearch {
                 ++j;
             }
         }
+    }
+
+    // Some leaf below the node does.
+    bool reaches(const LaneBox& box, const LaneNodes& many, const Bvh& tree, int start) {
+        const auto nodes = tree.nodes();
+        for (int j = start; j < nodes[start].escape;) {
+            ++stats_.node_tests;
+            const bool beyond = apart(box, many.box(nodes[j]));
+            if (!beyond && nodes[j].leaf()) return true;
+            j = beyond ? nodes[j].escape : j + 1;
+        }
+        return false;
     }
 
     void run_both(const NodePair& start) {
@@ -396,7 +439,7 @@ class BlockSearch {
             any |= picked_b[row] = static_cast<std::uint8_t>(~apart(reached, rows[row].own) & 0xf);
         if (any == 0) return;
         meeting_ = {&a.box.axes, blocks_a_.own(slot_a), world, blocks_b_.world(slot_b), margin, rows,
-                    picked_b};
+                    picked_b, 0};
         const auto& pa = picked_a_;
         auto all = [](int, int) { return true; };
         meet(pa.vertices, triangles, 0, out_.vertex_triangle, all);
@@ -428,8 +471,6 @@ class BlockSearch {
             there += bits_of_four[picked[row]];
         }
         stats_.box_tests += a.count * there;
-        LaneBox along_a[SurfaceTree::block_vertices];  // of b's primitives, where asked for
-        std::uint64_t known = 0;
         for (int i = 0; i < a.count && count > 0; ++i) {
             LaneBox world = box_of(meeting_.world_a, a.corners[i]);
             world.inflate(meeting_.margin);
@@ -447,11 +488,7 @@ class BlockSearch {
                         own.inflate(meeting_.margin);
                         begun = true;
                     }
-                    if (!(known >> j & 1)) {
-                        along_a[j] = turned_box_of(b.corners(j));
-                        known |= std::uint64_t{1} << j;
-                    }
-                    if (!apart(own, along_a[j])) out.push_back({a.id[i], b.id(j)});
+                    if (!apart(own, turned_box_of(b.corners(j)))) out.push_back({a.id[i], b.id(j)});
                 }
             }
         }
@@ -459,9 +496,15 @@ class BlockSearch {
 
     // Around a primitive of b, along the axes of a's block.
     template <std::size_t Size>
-    LaneBox turned_box_of(const std::array<std::uint8_t, Size>& corners) const {
-        LaneBox box = LaneBox::of(meeting_.axes_a->along(meeting_.world_b[corners[0]]));
-        for (std::size_t k = 1; k < Size; ++k) box.add(meeting_.axes_a->along(meeting_.world_b[corners[k]]));
+    LaneBox turned_box_of(const std::array<std::uint8_t, Size>& corners) {
+        LaneBox box = LaneBox::nothing();
+        for (const std::uint8_t corner : corners) {
+            if (!(meeting_.known >> corner & 1)) {
+                along_a_[corner] = LaneBox::of(meeting_.axes_a->along(meeting_.world_b[corner]));
+                meeting_.known |= std::uint64_t{1} << corner;
+            }
+            box.add(along_a_[corner]);
+        }
         return box;
     }
 
@@ -472,6 +515,7 @@ class BlockSearch {
         float margin = 0.0f;
         const BoxRow* rows_b = nullptr;
         const std::uint8_t* picked_b = nullptr;  // a bit for each primitive of a row
+        std::uint64_t known = 0;                 // corners of b whose way along a's axes is
     };
     static constexpr int most_rows =
         rows_of(SurfaceTree::block_elements) + 2 * rows_of(SurfaceTree::block_vertices);
@@ -481,6 +525,7 @@ class BlockSearch {
     PosedBlocks blocks_a_, blocks_b_;
     PickedBlock picked_a_;
     Meeting meeting_;  // of the present two blocks
+    LaneBox along_a_[SurfaceTree::block_vertices];
     float margin_;
     Candidates& out_;
     EdgeTriangles* crossings_;

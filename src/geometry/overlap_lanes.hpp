@@ -2,6 +2,7 @@
 // ways: along a direction, all of one's way has to be apart from all of the other's.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #ifdef __SSE2__
@@ -21,6 +22,10 @@ inline Lanes all_lanes(float value) {
 }
 inline Lanes lanes(const Vec3& v) {
     return Lanes{static_cast<float>(v.x()), static_cast<float>(v.y()), static_cast<float>(v.z()), 0.0f};
+}
+inline float size_of(const Lanes& v) {
+    const Lanes squares = v * v;
+    return std::sqrt(squares[0] + squares[1] + squares[2]);
 }
 template <int Lane>
 Lanes spread(const Lanes& v) {
@@ -125,33 +130,26 @@ inline std::uint8_t sides_beyond(const LaneBox& way, const LaneBox& box) {
 struct LaneAxes {
     Lanes column[3];
 
-    LanePoint along(const LanePoint& p) const {
-        LanePoint out;
-        for (int k = 0; k < 2; ++k)
-            out.at[k] = column[0] * spread<0>(p.at[k]) + column[1] * spread<1>(p.at[k]) +
-                        column[2] * spread<2>(p.at[k]);
-        return out;
+    Lanes along(const Lanes& v) const {
+        return column[0] * spread<0>(v) + column[1] * spread<1>(v) + column[2] * spread<2>(v);
     }
+    LanePoint along(const LanePoint& p) const { return {{along(p.at[0]), along(p.at[1])}}; }
 };
 
 // A box turned along with a block: where it is at both ends of its way.
 struct LaneTurnedBox {
     LanePoint center;
-    LanePoint half[3];      // vectors from the centre to the middles of three sides
+    Lanes half[3];          // vectors from the centre to the middles of three sides, at the start
+    float drift = 0.0f;     // by which these change on the way, summed
     LaneAxes axes;          // the block's directions at the start
     LaneBox own;            // along them
     float rounding = 0.0f;  // of any number computed from the block's corners
 
     LaneBox along(const LaneAxes& directions) const {
         const LanePoint middle = directions.along(center);
-        LanePoint reach = directions.along(half[0]);
-        for (int k = 0; k < 2; ++k) reach.at[k] = magnitude(reach.at[k]);
-        for (int n = 1; n < 3; ++n) {
-            const LanePoint more = directions.along(half[n]);
-            for (int k = 0; k < 2; ++k) reach.at[k] += magnitude(more.at[k]);
-        }
-        return {lesser(middle.at[0] - reach.at[0], middle.at[1] - reach.at[1]),
-                greater(middle.at[0] + reach.at[0], middle.at[1] + reach.at[1])};
+        const Lanes reach = magnitude(directions.along(half[0])) + magnitude(directions.along(half[1])) +
+                            magnitude(directions.along(half[2])) + all_lanes(drift);
+        return {lesser(middle.at[0], middle.at[1]) - reach, greater(middle.at[0], middle.at[1]) + reach};
     }
 };
 
@@ -247,19 +245,27 @@ class LanePlacement {
         box.center = point(Lanes{rest.center[0], rest.center[1], rest.center[2], 0.0f});
         Lanes reach = magnitude(box.center.at[0]) + magnitude(box.center.at[1]);
         Lanes directions[3];
+        LanePoint half[3];
         for (int k = 0; k < 3; ++k) {
             const LanePoint axis = vector(Lanes{rest.axes(0, k), rest.axes(1, k), rest.axes(2, k), 0.0f});
-            const Lanes half = all_lanes(rest.half[k]), squares = axis.at[0] * axis.at[0];
+            const Lanes length = all_lanes(rest.half[k]);
             for (int pose = 0; pose < 2; ++pose) {
-                box.half[k].at[pose] = half * axis.at[pose];
-                reach += magnitude(box.half[k].at[pose]);
+                half[k].at[pose] = length * axis.at[pose];
+                reach += magnitude(half[k].at[pose]);
             }
-            // Any unit vectors would do.
-            directions[k] = axis.at[0] / all_lanes(std::sqrt(squares[0] + squares[1] + squares[2]));
+            box.half[k] = half[k].at[0];
+            box.drift += size_of(half[k].at[1] - half[k].at[0]);
+            directions[k] = axis.at[0] / all_lanes(size_of(axis.at[0]));  // any unit vectors would do
         }
         for (int k = 0; k < 3; ++k)
             box.axes.column[k] = Lanes{directions[0][k], directions[1][k], directions[2][k], 0.0f};
-        box.own = box.along(box.axes);
+        box.own = LaneBox::nothing();
+        for (int pose = 0; pose < 2; ++pose) {
+            const Lanes middle = box.axes.along(box.center.at[pose]);
+            Lanes around{};
+            for (int k = 0; k < 3; ++k) around += magnitude(box.axes.along(half[k].at[pose]));
+            box.own.add(LaneBox{middle - around, middle + around});
+        }
         box.rounding = rounding_ + lane_rounding * (reach[0] + reach[1] + reach[2]);
         return box;
     }
