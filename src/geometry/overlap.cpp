@@ -39,6 +39,8 @@ void Candidates::clear() {
     for (auto* list :
          {&vertex_triangle, &triangle_vertex, &edge_edge, &point_edge, &edge_point, &point_point})
         list->clear();
+    vertices_a.clear();
+    vertices_b.clear();
 }
 
 std::size_t Candidates::size() const {

@@ -39,6 +39,8 @@ struct Candidates {
     std::vector<ItemPair> point_edge;   // loose point of a, loose edge of b
     std::vector<ItemPair> edge_point;   // loose edge of a, loose point of b
     std::vector<ItemPair> point_point;  // both loose
+    // From searches by blocks: the vertices of either body that these primitives have, those of two blocks twice.
+    std::vector<int> vertices_a, vertices_b;
 
     void clear();
     std::size_t size() const;

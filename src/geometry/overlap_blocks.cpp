@@ -71,6 +71,7 @@ struct BlockStore {
         LaneTurnedBox box;
         int world = -1, own = -1;  // where the first corner is in the lists; -1: not yet there
         int rows = -1;             // the same for its primitives
+        std::uint64_t used = 0;    // bits of the corners that candidates have
     };
     struct Side {
         SlotTable table;
@@ -89,6 +90,12 @@ OverlapScratch::~OverlapScratch() = default;
 
 namespace {
 
+template <std::size_t Size>
+std::uint64_t bits_of(const std::array<std::uint8_t, Size>& corners) {
+    std::uint64_t bits = 0;
+    for (const std::uint8_t corner : corners) bits |= std::uint64_t{1} << corner;
+    return bits;
+}
 template <std::size_t Size>
 LaneBox box_of(const LanePoint* corner, const std::array<std::uint8_t, Size>& corners) {
     LaneBox box = LaneBox::of(corner[corners[0]]);
@@ -157,10 +164,19 @@ class PosedBlocks {
             slot.block = place_.surface().block(block);
             slot.box = place_.turned_box(place_.surface().turned_box(block));
             slot.world = slot.own = slot.rows = -1;
+            slot.used = 0;
         }
         return found;
     }
     const BlockStore::Slot& operator[](int slot) const { return store_.slots[slot]; }
+    void use(int slot, std::uint64_t corners) { store_.slots[slot].used |= corners; }
+    void list_used(std::vector<int>& vertices) const {
+        for (std::size_t k = 0; k < store_.slots.size(); ++k) {
+            const BlockStore::Slot& slot = store_.slots[k];
+            for (std::uint64_t left = slot.used; left != 0; left &= left - 1)
+                vertices.push_back(slot.block.vertices[std::countr_zero(left)]);
+        }
+    }
     // Corners, valid until those of the next block are asked for.
     const LanePoint* world(int slot) {
         BlockStore::Slot& it = store_.slots[slot];
@@ -331,6 +347,13 @@ class BlockSearch {
 
     // Candidates below a pair of nodes.
     void run(const NodePair& start) {
+        find(start);
+        blocks_a_.list_used(out_.vertices_a);
+        blocks_b_.list_used(out_.vertices_b);
+    }
+
+  private:
+    void find(const NodePair& start) {
         if (sa_.of_single_elements())
             run_each(blocks_a_, place_b_.nodes(), margin_, sa_.tree(), start.a, sb_.tree(), start.b,
                      [&](int few, int many) { meet_blocks(few, many); });
@@ -341,7 +364,6 @@ class BlockSearch {
             run_both(start);
     }
 
-  private:
     // Each of a few large elements by itself, along its own directions: these tell more than the world's.
     template <class Meet>
     void run_each(PosedBlocks& few, const LaneNodes& many, float margin, const Bvh& few_tree, int few_start,
@@ -439,7 +461,14 @@ class BlockSearch {
             any |= picked_b[row] = static_cast<std::uint8_t>(~apart(reached, rows[row].own) & 0xf);
         if (any == 0) return;
         meeting_ = {&a.box.axes, blocks_a_.own(slot_a), world, blocks_b_.world(slot_b), margin, rows,
-                    picked_b, 0};
+                    picked_b};
+        meet_primitives(triangles, edges, vertices, edge_rows, vertex_rows);
+        blocks_a_.use(slot_a, meeting_.used_a);
+        blocks_b_.use(slot_b, meeting_.used_b);
+    }
+
+    void meet_primitives(const TrianglesOf& triangles, const EdgesOf& edges, const VerticesOf& vertices,
+                         int edge_rows, int vertex_rows) {
         const auto& pa = picked_a_;
         auto all = [](int, int) { return true; };
         meet(pa.vertices, triangles, 0, out_.vertex_triangle, all);
@@ -471,6 +500,7 @@ class BlockSearch {
             there += bits_of_four[picked[row]];
         }
         stats_.box_tests += a.count * there;
+        std::uint64_t used_a = 0, used_b = 0;
         for (int i = 0; i < a.count && count > 0; ++i) {
             LaneBox world = box_of(meeting_.world_a, a.corners[i]);
             world.inflate(meeting_.margin);
@@ -488,10 +518,15 @@ class BlockSearch {
                         own.inflate(meeting_.margin);
                         begun = true;
                     }
-                    if (!apart(own, turned_box_of(b.corners(j)))) out.push_back({a.id[i], b.id(j)});
+                    if (apart(own, turned_box_of(b.corners(j)))) continue;
+                    out.push_back({a.id[i], b.id(j)});
+                    used_a |= bits_of(a.corners[i]);
+                    used_b |= bits_of(b.corners(j));
                 }
             }
         }
+        meeting_.used_a |= used_a;
+        meeting_.used_b |= used_b;
     }
 
     // Around a primitive of b, along the axes of a's block.
@@ -516,6 +551,7 @@ class BlockSearch {
         const BoxRow* rows_b = nullptr;
         const std::uint8_t* picked_b = nullptr;  // a bit for each primitive of a row
         std::uint64_t known = 0;                 // corners of b whose way along a's axes is
+        std::uint64_t used_a = 0, used_b = 0;    // corners that candidates have
     };
     static constexpr int most_rows =
         rows_of(SurfaceTree::block_elements) + 2 * rows_of(SurfaceTree::block_vertices);

@@ -98,6 +98,15 @@ class CandidateBuilder {
 
     int slots() const { return slots_; }  // one more than the highest
 
+    // Of what was found last: use(body, vertices that its candidates have).
+    template <class Use>
+    void visit_vertices(const Use& use) const {
+        for (std::size_t k = 0; k < searches_.size(); ++k) {
+            use(body_pairs_[searches_[k].pair].a, found_[k].vertices_a);
+            use(body_pairs_[searches_[k].pair].b, found_[k].vertices_b);
+        }
+    }
+
   private:
     // The search of a pair of bodies, or a part of it.
     struct Search {

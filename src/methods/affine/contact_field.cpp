@@ -69,6 +69,7 @@ void place(const BodyPoints& points, const Mat34& q, std::size_t known, std::vec
 
 }  // namespace
 
+// Of bodies that meet others in a few places only, the rest of the vertices need not be moved.
 void BodyPoints::use_none() {
     const std::size_t vertices = shape->shape->mesh.vertices.size();
     for (const int v : used) is_used[v] = 0;
@@ -78,10 +79,16 @@ void BodyPoints::use_none() {
     up_to_date = 0;
 }
 
-void BodyPoints::use(int vertex) {
-    if (is_used[vertex]) return;
-    is_used[vertex] = 1;
-    used.push_back(vertex);
+void BodyPoints::use(const std::vector<int>& more) {
+    if (uses_all) return;
+    for (const int v : more) {
+        if (is_used[v]) continue;
+        is_used[v] = 1;
+        used.push_back(v);
+    }
+    if (used.size() <= most_used * is_used.size()) return;
+    uses_all = true;
+    up_to_date = 0;
 }
 
 ContactField::ContactField(const World& world) {
@@ -104,7 +111,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
     }
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
     parallel_for(set_.pairs.size(), 16, [&](std::size_t k) { start_pair(static_cast<int>(k)); });
-    for (const CandidatePair& pair : set_.pairs) use_vertices(pair);
+    builder_.visit_vertices([&](int body, const std::vector<int>& more) { points_[body].use(more); });
     start_step(world, scale, contact_mass);
 }
 
@@ -117,7 +124,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
     known_.resize(set_.candidates.size());
     contacts_.resize(std::max(contacts_.size(), static_cast<std::size_t>(builder_.slots())));
     parallel_for(added_.size(), 16, [&](std::size_t k) { start_pair(added_[k]); });
-    for (const int k : added_) use_vertices(set_.pairs[k]);
+    builder_.visit_vertices([&](int body, const std::vector<int>& more) { points_[body].use(more); });
     start_step(world, scale, contact_mass);
 }
 
@@ -175,31 +182,6 @@ void ContactField::start_pair(int k) {
         std::fill(known_.toward.begin() + piece.begin, known_.toward.begin() + piece.end,
                   geometry::LooseDirection{});
     });
-}
-
-// Of bodies that meet others in a few places only, the rest of the vertices need not be moved.
-void ContactField::use_vertices(const CandidatePair& pair) {
-    BodyPoints &pa = points_[pair.a], &pb = points_[pair.b];
-    if (pa.uses_all && pb.uses_all) return;
-    const auto use = [&](int begin, int end, BodyPoints& first, BodyPoints& second, int split, int count) {
-        for (int i = begin; i < end; ++i) {
-            const auto& v = set_.corners[i];
-            for (int n = first.uses_all ? split : 0; n < (second.uses_all ? split : count); ++n)
-                (n < split ? first : second).use(v[n]);
-        }
-    };
-    use(pair.begin, pair.triangle_vertex, pa, pb, 1, 4);
-    use(pair.triangle_vertex, pair.edge_edge, pb, pa, 1, 4);
-    use(pair.edge_edge, pair.others, pa, pb, 2, 4);
-    for (int i = pair.others; i < pair.end; ++i) {
-        const Corners c = corners_of(set_.candidates[i], *pa.shape, *pb.shape);
-        use(i, i + 1, c.a_first ? pa : pb, c.a_first ? pb : pa, c.split, c.count);
-    }
-    for (BodyPoints* points : {&pa, &pb})
-        if (!points->uses_all && points->used.size() > most_used * points->is_used.size()) {
-            points->uses_all = true;
-            points->up_to_date = 0;
-        }
 }
 
 void ContactField::start_step(const World& world, const ContactScale& scale,

@@ -78,7 +78,7 @@ struct BodyPoints {
 
     std::size_t count() const { return uses_all ? shape->shape->mesh.vertices.size() : used.size(); }
     void use_none();
-    void use(int vertex);
+    void use(const std::vector<int>& more);
 };
 
 struct ContactScale {
@@ -129,7 +129,6 @@ class ContactField {
     void note_starts(const std::vector<Sweep>& sweeps);
     void start_pair(int k);
     float weight_of(const CandidatePair& bodies, Candidate& candidate) const;
-    void use_vertices(const CandidatePair& pair);
     void collect(const CandidatePair& bodies, PairContacts& pair);
     void look_at(const CandidatePair& bodies, const ContactRange& range, ContactLook& look);
     void merge(const CandidatePair& bodies, const ContactLook& look, PairContacts& pair);
