@@ -402,33 +402,33 @@ class BlockSearch {
         return false;
     }
 
+    // Both trees are descended together, the one with more below a node first where they differ much.
     void run_both(const NodePair& start) {
-        struct Entry {
-            int i, j;
-            LaneBox box_i, box_j;
-        };
-        const Bvh &ta = sa_.tree(), &tb = sb_.tree();
-        Entry stack[2 * Bvh::max_depth + 2];
+        const auto nodes_a = sa_.tree().nodes(), nodes_b = sb_.tree().nodes();
+        ++stats_.node_tests;
+        if (apart(blocks_a_.node_box(start.a), blocks_b_.node_box(start.b))) return;
+        NodePair stack[3 * Bvh::max_depth + 4];
         int top = 0;
-        // Only pairs that may meet are pushed, each with its boxes, so that a node's box is computed once per descent.
-        auto push = [&](int i, int j, const LaneBox& box_i, const LaneBox& box_j) {
-            ++stats_.node_tests;
-            if (!apart(box_i, box_j)) stack[top++] = {i, j, box_i, box_j};
-        };
-        push(start.a, start.b, blocks_a_.node_box(start.a), blocks_b_.node_box(start.b));
+        stack[top++] = start;
         while (top > 0) {
-            const Entry entry = stack[--top];
-            const Bvh::Node &na = ta.nodes()[entry.i], &nb = tb.nodes()[entry.j];
+            const NodePair pair = stack[--top];
+            const Bvh::Node &na = nodes_a[pair.a], &nb = nodes_b[pair.b];
             if (na.leaf() && nb.leaf()) {
                 meet_blocks(na.item, nb.item);
-            } else if (!na.leaf() && (nb.leaf() || na.escape - entry.i >= nb.escape - entry.j)) {
-                const int left = entry.i + 1, right = ta.right_child(entry.i);
-                push(right, entry.j, blocks_a_.node_box(right), entry.box_j);
-                push(left, entry.j, blocks_a_.node_box(left), entry.box_j);
-            } else {
-                const int left = entry.j + 1, right = tb.right_child(entry.j);
-                push(entry.i, right, entry.box_i, blocks_b_.node_box(right));
-                push(entry.i, left, entry.box_i, blocks_b_.node_box(left));
+                continue;
+            }
+            const int size_a = na.escape - pair.a, size_b = nb.escape - pair.b;
+            const bool split_a = !na.leaf() && (nb.leaf() || 2 * size_a >= size_b),
+                       split_b = !nb.leaf() && (na.leaf() || 2 * size_b >= size_a);
+            const int in_a[2] = {split_a ? sa_.tree().right_child(pair.a) : pair.a, pair.a + 1},
+                      in_b[2] = {split_b ? sb_.tree().right_child(pair.b) : pair.b, pair.b + 1};
+            for (int i = 0; i < 1 + split_a; ++i) {
+                const LaneBox box = blocks_a_.node_box(in_a[i]);
+                for (int j = 0; j < 1 + split_b; ++j) {
+                    ++stats_.node_tests;
+                    stack[top] = {in_a[i], in_b[j]};
+                    top += !apart(box, blocks_b_.node_box(in_b[j]));
+                }
             }
         }
     }

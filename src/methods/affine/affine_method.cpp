@@ -19,6 +19,7 @@ constexpr double scripted_weight =
 constexpr int max_rounds = 100;  // of candidates within a step
 constexpr double most_steps_ahead = 4.0;
 constexpr double small_part = 0.08;   // of a body's size: what it may move in steps that are planned together
+constexpr int crowd = 400;           // candidates of a body that make it pay to look again rather than give it room
 constexpr double most_strays = 0.2;   // of all bodies, that are looked at again by themselves
 constexpr double most_leavers = 0.5;  // the same within a step
 constexpr int oldest_candidates = 16;  // steps; bounds on what has moved since grow with every iteration
@@ -32,9 +33,10 @@ double thinnest_body(const World& world) {
     return thinnest;
 }
 
-// For what contact may do to a body on its way: a part of the way, less where the step before needed less.
+// For what contact may do to a body on its way: a part of the way, less where the step before needed less. A body that
+// nothing touches goes its way, until it meets something and has to be looked at again anyway.
 double room_needed(double way, double strayed) {
-    return strayed < 0.0 ? 0.2 * way : std::min(0.2 * way, std::max(0.05 * way, 2.0 * strayed));
+    return strayed < 0.0 ? 0.05 * way : std::min(0.2 * way, std::max(0.05 * way, 2.0 * strayed));
 }
 
 std::uint64_t key_of(const CandidatePair& pair) {
@@ -236,8 +238,8 @@ Sweep AffineMethod::sweep_ahead(std::size_t i, int steps, double dt) const {
         sweep.q1 += aside;
         off = std::max(deviation_from(sweep, body.start, box), deviation_from(sweep, free_[i], box));
     }
-    sweep.slack =
-        0.5 * scale_.dhat + std::max(off, room_needed(displacement_bound(way, box), history_[i].strayed));
+    const double in_range = steps == 1 && crowded_[i] ? 0.25 * scale_.dhat : 0.5 * scale_.dhat;
+    sweep.slack = in_range + std::max(off, room_needed(displacement_bound(way, box), history_[i].strayed));
     return sweep;
 }
 
@@ -269,11 +271,33 @@ void AffineMethod::find_leavers() {
     }
 }
 
-// Pairs with so many candidates that going on with them costs more than finding new ones.
-bool AffineMethod::has_large_pairs() const {
-    for (int k = 0; k < field_.pair_count(); ++k)
-        if (pieces_of(field_.pair(k)) > 1) return true;
-    return false;
+// Of pairs with very many candidates those made within a step are for its needs only: going on with them would cost more
+// than finding new ones.
+void AffineMethod::expire_large_pairs() {
+    std::vector<char> large(q_.size(), 0);
+    for (int k = 0; k < field_.pair_count(); ++k) {
+        const CandidatePair& pair = field_.pair(k);
+        if (pieces_of(pair) > 1) large[pair.a] = large[pair.b] = 1;
+    }
+    std::size_t moving = 0, expired = 0;
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        if (bodies_.body[i].role == Role::still) continue;
+        ++moving;
+        if (!large[i]) continue;
+        ++expired;
+        sweeps_[i].slack = -1.0;  // everything is outside
+    }
+    if (2 * expired > moving) age_ = -1;
+}
+
+void AffineMethod::mark_crowded() {
+    std::vector<int> count(q_.size(), 0);
+    for (int k = 0; k < field_.pair_count(); ++k) {
+        const CandidatePair& pair = field_.pair(k);
+        count[pair.a] += pair.end - pair.begin;
+        count[pair.b] += pair.end - pair.begin;
+    }
+    for (std::size_t i = 0; i < q_.size(); ++i) crowded_[i] = count[i] > crowd;
 }
 
 // Some: for the bodies that strayed; the others' are kept.
@@ -288,6 +312,7 @@ void AffineMethod::rebuild_candidates(const World& world, bool some) {
             field_.set_trial(static_cast<int>(i), q_[i], q_[i]);
     });
     must_find_again_ = false;
+    mark_crowded();
 }
 
 // Candidates for the free motion plus slack; later rounds start from where the bodies are and allow more.
@@ -336,12 +361,12 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
         const Box3& box = field_.local_box(static_cast<int>(i));
         sweep.q0 = q_[i];
         sweep.q1 = wanted_[i];
-        if (left_[i]) room_[i] = std::min(2.0 * sweep.slack, 0.5 * largest_motion);
+        if (left_[i]) room_[i] = std::min((crowded_[i] ? 1.0 : 2.0) * sweep.slack, 0.5 * largest_motion);
         const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.1 * largest_motion});
         sweep.slack = std::max(
             {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
     }
-    if (!some || has_large_pairs()) age_ = -1;  // made for this step's needs
+    if (!some) age_ = -1;  // made for this step's needs
     rebuild_candidates(world, some);
 }
 
@@ -362,6 +387,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     wanted_ = q_;
     left_.assign(q_.size(), 0);
     room_.assign(q_.size(), 0.0);
+    crowded_.resize(q_.size(), 0);
     StepContext context{settings_,    bodies_, sweeps_, field_, q_,       joint_rows_,
                         multipliers_, wanted_, left_,   node_,  solvers_, memories_};
     context.largest_motion = scale_.dhat;
@@ -377,10 +403,12 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     if (!settings_.dump.empty() && step_ == settings_.dump_step)
         context.dump = settings_.dump + "-step" + std::to_string(step_);
     bool more = true;
-    for (int round = 0; round < max_rounds && more; ++round) {
+    int round = 0;
+    for (; round < max_rounds && more; ++round) {
         build_candidates(world, round, dt, context.largest_motion);
         more = solve_islands(context, round);
     }
+    if (round > 1) expire_large_pairs();
     report.iterations = std::max(report.iterations, iterations_);
     report.converged = report.converged && converged_ && !more;
     const char* names[] = {"assemble", "solve", "ccd", "energy"};
@@ -511,6 +539,7 @@ void AffineMethod::save(std::ostream& out) const {
     write_value(out, planned_);
     write_value(out, can_last_);
     write_values(out, sweeps_);
+    write_values(out, crowded_);
 }
 
 void AffineMethod::load(std::istream& in) {
@@ -525,8 +554,9 @@ void AffineMethod::load(std::istream& in) {
     read_value(in, planned_);
     read_value(in, can_last_);
     read_values(in, sweeps_);
+    read_values(in, crowded_);
     const std::size_t bodies = field_.shapes().size();
-    if (history_.size() != bodies || (age_ >= 0 && sweeps_.size() != bodies))
+    if (history_.size() != bodies || (age_ >= 0 && (sweeps_.size() != bodies || crowded_.size() != bodies)))
         throw std::runtime_error("the checkpoint holds another number of bodies");
     must_find_again_ = true;
 }

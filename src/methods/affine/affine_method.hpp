@@ -36,7 +36,8 @@ class AffineMethod final : public Method {
     void build_candidates(const World& world, int round, double dt, double largest_motion);
     void find_strays();
     void find_leavers();
-    bool has_large_pairs() const;
+    void expire_large_pairs();
+    void mark_crowded();
     int steps_ahead() const;
     Sweep sweep_ahead(std::size_t i, int steps, double dt) const;
     void rebuild_candidates(const World& world, bool some);
@@ -64,6 +65,7 @@ class AffineMethod final : public Method {
     int age_ = -1;               // steps since they were found; -1: none to keep
     std::vector<char> strays_;   // bodies that they do not cover any more
     int stray_count_ = 0;
+    std::vector<char> crowded_;     // bodies with many candidates
     bool must_find_again_ = false;  // after a checkpoint, which has their sweeps only
 
     // Scratch of one step.
