@@ -328,6 +328,28 @@ Vec3 middle_of_overlap(const Posed& a, const Posed& b) {
     return 0.5 * (a.box.lo.cwiseMax(b.box.lo) + a.box.hi.cwiseMin(b.box.hi));
 }
 
+// What a search goes to from a pair of nodes, in its order.
+struct NodePairs {
+    NodePair pairs[4];
+    int count = 0;
+};
+// Below both nodes, or below the one that has much more below; of single elements always first.
+NodePairs pairs_below(const SurfaceTree& a, const SurfaceTree& b, const NodePair& pair) {
+    const Bvh &ta = a.tree(), &tb = b.tree();
+    const Bvh::Node &na = ta.nodes()[pair.a], &nb = tb.nodes()[pair.b];
+    const int size_a = na.escape - pair.a, size_b = nb.escape - pair.b;
+    const bool few_a = a.of_single_elements() && !na.leaf(), few_b = b.of_single_elements() && !nb.leaf();
+    const bool split_a = !na.leaf() && (few_a || nb.leaf() || (!few_b && 2 * size_a >= size_b)),
+               split_b = !nb.leaf() && (na.leaf() || (!few_a && (few_b || 2 * size_b >= size_a)));
+    const int in_a[2] = {split_a ? pair.a + 1 : pair.a, split_a ? ta.right_child(pair.a) : -1},
+              in_b[2] = {split_b ? pair.b + 1 : pair.b, split_b ? tb.right_child(pair.b) : -1};
+    NodePairs below;
+    for (const int i : in_a)
+        for (const int j : in_b)
+            if (i >= 0 && j >= 0) below.pairs[below.count++] = {i, j};
+    return below;
+}
+
 class BlockSearch {
   public:
     BlockSearch(const Posed& a, const Posed& b, double margin, OverlapScratch& scratch, Candidates& out,
@@ -402,14 +424,17 @@ class BlockSearch {
         return false;
     }
 
-    // Both trees are descended together, the one with more below a node first where they differ much.
+    // Both trees are descended together.
     void run_both(const NodePair& start) {
         const auto nodes_a = sa_.tree().nodes(), nodes_b = sb_.tree().nodes();
-        ++stats_.node_tests;
-        if (apart(blocks_a_.node_box(start.a), blocks_b_.node_box(start.b))) return;
         NodePair stack[3 * Bvh::max_depth + 4];
         int top = 0;
-        stack[top++] = start;
+        const auto push = [&](const NodePair& pair) {
+            ++stats_.node_tests;
+            stack[top] = pair;
+            top += !apart(blocks_a_.node_box(pair.a), blocks_b_.node_box(pair.b));
+        };
+        push(start);
         while (top > 0) {
             const NodePair pair = stack[--top];
             const Bvh::Node &na = nodes_a[pair.a], &nb = nodes_b[pair.b];
@@ -417,19 +442,8 @@ class BlockSearch {
                 meet_blocks(na.item, nb.item);
                 continue;
             }
-            const int size_a = na.escape - pair.a, size_b = nb.escape - pair.b;
-            const bool split_a = !na.leaf() && (nb.leaf() || 2 * size_a >= size_b),
-                       split_b = !nb.leaf() && (na.leaf() || 2 * size_b >= size_a);
-            const int in_a[2] = {split_a ? sa_.tree().right_child(pair.a) : pair.a, pair.a + 1},
-                      in_b[2] = {split_b ? sb_.tree().right_child(pair.b) : pair.b, pair.b + 1};
-            for (int i = 0; i < 1 + split_a; ++i) {
-                const LaneBox box = blocks_a_.node_box(in_a[i]);
-                for (int j = 0; j < 1 + split_b; ++j) {
-                    ++stats_.node_tests;
-                    stack[top] = {in_a[i], in_b[j]};
-                    top += !apart(box, blocks_b_.node_box(in_b[j]));
-                }
-            }
+            const NodePairs below = pairs_below(sa_, sb_, pair);
+            for (int k = below.count; k-- > 0;) push(below.pairs[k]);
         }
     }
 
@@ -582,8 +596,14 @@ void split_search(const Posed& a, const Posed& b, double margin, int parts, std:
     if (ta.empty() || tb.empty()) return;
     const Vec3 middle = middle_of_overlap(a, b);
     const LanePlacement place_a(a, middle, margin), place_b(b, middle, 0.0);
+    // Elements by themselves are searched one after the other: only they may be shared.
+    const bool few = a.surface->of_single_elements() || b.surface->of_single_elements();
     auto meets = [&](const NodePair& pair) {
         return !apart(place_a.node_box(ta.nodes()[pair.a]), place_b.node_box(tb.nodes()[pair.b]));
+    };
+    auto is_last = [&](const NodePair& pair) {
+        const bool leaf_a = ta.nodes()[pair.a].leaf(), leaf_b = tb.nodes()[pair.b].leaf();
+        return (leaf_a && leaf_b) || (few && (a.surface->of_single_elements() ? leaf_a : leaf_b));
     };
     std::vector<NodePair> next;
     if (meets({0, 0})) out.push_back({0, 0});
@@ -591,18 +611,14 @@ void split_search(const Posed& a, const Posed& b, double margin, int parts, std:
         grows = false;
         next.clear();
         for (const NodePair& pair : out) {
-            const Bvh::Node &na = ta.nodes()[pair.a], &nb = tb.nodes()[pair.b];
-            if (na.leaf() && nb.leaf()) {
+            if (is_last(pair)) {
                 next.push_back(pair);
                 continue;
             }
             grows = true;
-            const bool into_a = !na.leaf() && (nb.leaf() || na.escape - pair.a >= nb.escape - pair.b);
-            const NodePair left = into_a ? NodePair{pair.a + 1, pair.b} : NodePair{pair.a, pair.b + 1};
-            const NodePair right =
-                into_a ? NodePair{ta.right_child(pair.a), pair.b} : NodePair{pair.a, tb.right_child(pair.b)};
-            if (meets(left)) next.push_back(left);
-            if (meets(right)) next.push_back(right);
+            const NodePairs below = pairs_below(*a.surface, *b.surface, pair);
+            for (int k = 0; k < below.count; ++k)
+                if (meets(below.pairs[k])) next.push_back(below.pairs[k]);
         }
         out.swap(next);
     }

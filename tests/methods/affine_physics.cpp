@@ -242,6 +242,16 @@ TEST(AffinePhysics, SameBitsWhereThreadsShareTheSearchOfOnePair) {
     EXPECT_EQ(q[0], q[1]);
 }
 
+// Detailed bodies on cones of a few long triangles, which are searched one by one.
+TEST(AffinePhysics, SameBitsOfDetailedBodiesForAnyNumberOfThreadsAndAfterResuming) {
+    const Scene scene = builtin("spiky-pile", {{"detail", 20.0}});
+    const RunResult one = run_steps(scene, 60, 1, -1);
+    EXPECT_GT(one.renewed, 3);
+    EXPECT_EQ(one.q, run_steps(scene, 60, 2, -1).q);
+    for (const int resume_at : {34, 37, 40, 45, 50})
+        EXPECT_EQ(one.q, run_steps(scene, 60, 1, resume_at).q) << resume_at;
+}
+
 TEST(AffinePhysics, SmallStepsShareCandidatesAlsoAfterResuming) {
     const RunResult whole = run_wall(1, -1, 5e-4);
     EXPECT_GT(whole.kept, 15);
