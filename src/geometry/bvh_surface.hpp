@@ -1,6 +1,6 @@
 // The surface of a shape, prepared for contact: built once in the body frame, shared by all bodies of that shape.
 //
-// Neighbouring elements (triangles, loose edges, loose points) form blocks of up to 16. A block lists the vertices its
+// Neighbouring elements (triangles, loose edges, loose points) form blocks of up to 20. A block lists the vertices its
 // elements use, and its triangles and edges by their place in that list, so that posing a block transforms
 // each vertex once. Every vertex and edge is owned by one block, which contains it: a search over blocks finds
 // all primitives. A tree over the blocks' boxes takes it from there.
@@ -18,7 +18,7 @@ namespace tenon::geometry {
 
 class SurfaceTree {
   public:
-    static constexpr int block_elements = 16;
+    static constexpr int block_elements = 20;
     static constexpr int block_vertices = 3 * block_elements;
 
     struct BlockTriangle {

@@ -90,6 +90,7 @@ OverlapScratch::~OverlapScratch() = default;
 
 namespace {
 
+static_assert(SurfaceTree::block_vertices <= 64);  // a bit for each
 template <std::size_t Size>
 std::uint64_t bits_of(const std::array<std::uint8_t, Size>& corners) {
     std::uint64_t bits = 0;
