@@ -34,9 +34,9 @@ class SurfaceTree {
         float x = 0, y = 0, z = 0, zero = 0;
     };
     struct Block {
-        std::span<const int> vertices;  // all that its elements use, the owned ones first
+        std::span<const int> vertices;       // all that its elements use, the owned ones first
         const LocalPoint* points = nullptr;  // the same
-        int owned = 0;                  // number of owned vertices
+        int owned = 0;                       // number of owned vertices
         std::span<const BlockTriangle> triangles;
         std::span<const BlockEdge> edges;  // owned ones only
     };
@@ -67,8 +67,8 @@ class SurfaceTree {
     // A box around the block along the three directions, at right angles, that its triangles face most.
     struct TurnedBox {
         Eigen::Vector3f center;  // relative to the tree's origin
-        Eigen::Matrix3f axes;  // unit vectors in the columns
-        Eigen::Vector3f half;  // half of the box's sizes along them
+        Eigen::Matrix3f axes;    // unit vectors in the columns
+        Eigen::Vector3f half;    // half of the box's sizes along them
     };
     const TurnedBox& turned_box(int b) const { return turned_boxes_[b]; }
 

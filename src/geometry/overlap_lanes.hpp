@@ -177,7 +177,8 @@ struct LaneNodes {
         const Lanes s0 = spread<0>(size), s1 = spread<1>(size), s2 = spread<2>(size);
         LaneBox out = LaneBox::nothing();
         for (int pose = 0; pose < 2; ++pose) {
-            const Lanes at = center[pose] + column[pose][0] * c0 + column[pose][1] * c1 + column[pose][2] * c2;
+            const Lanes at =
+                center[pose] + column[pose][0] * c0 + column[pose][1] * c1 + column[pose][2] * c2;
             const Lanes reach =
                 slack[pose] + absolute[pose][0] * s0 + absolute[pose][1] * s1 + absolute[pose][2] * s2;
             out.add(LaneBox{at - reach, at + reach});
@@ -276,8 +277,7 @@ class LanePlacement {
         const Lanes x = spread<0>(rest), y = spread<1>(rest), z = spread<2>(rest);
         LanePoint v;
         for (int pose = 0; pose < 2; ++pose)
-            v.at[pose] =
-                nodes_.column[pose][0] * x + nodes_.column[pose][1] * y + nodes_.column[pose][2] * z;
+            v.at[pose] = nodes_.column[pose][0] * x + nodes_.column[pose][1] * y + nodes_.column[pose][2] * z;
         return v;
     }
     LanePoint point(const Lanes& rest) const {

@@ -114,8 +114,7 @@ void CandidateBuilder::rebuild(const World& world, const std::vector<const Conta
     };
     for (const CandidatePair& old : set.pairs) {
         if (changed[old.a] || changed[old.b]) continue;
-        while (fresh != fresh_.end() && std::pair(fresh->a, fresh->b) < std::pair(old.a, old.b))
-            add_fresh();
+        while (fresh != fresh_.end() && std::pair(fresh->a, fresh->b) < std::pair(old.a, old.b)) add_fresh();
         merged_.push_back(old);
     }
     while (fresh != fresh_.end()) add_fresh();
