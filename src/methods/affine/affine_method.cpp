@@ -258,6 +258,7 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         const Island& island = islands[k];
         bool open = false;
         for (const int body : island.bodies) open = open || !finished_[body];
+        const auto begun = StageTimer::Clock::now();
         parallel_for(island.bodies.size(), grain_of(island, 32),
                      [&](std::size_t n) { field_.set_pose(island.bodies[n], q_[island.bodies[n]]); });
         parallel_for(island.pairs.size(), grain_of(island, 16), [&](std::size_t n) {
@@ -270,11 +271,13 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
             else if (const auto found = friction_.find(key_of(field_.pair(pair))); found != friction_.end())
                 field_.contacts(pair).friction = found->second;
         });
-        if (!open) {
+        const double start_ms = StageTimer::elapsed_ms(begun);
+        if (open)
+            results[k] = solve_island(island, context, round == 0);
+        else
             results[k].converged = true;
-            return;
-        }
-        results[k] = solve_island(island, context, round == 0);
+        results[k].energy_ms += start_ms;
+        if (!open) return;
         for (int again = 1; again < settings_.friction_iterations && results[k].converged; ++again) {
             parallel_for(island.pairs.size(), grain_of(island, 16),
                          [&](std::size_t n) { field_.lag_friction(island.pairs[n]); });
