@@ -74,6 +74,18 @@ Mat3 facing(const SurfaceTree& surface, const std::vector<int>& triangles) {
     return at_right_angles ? axes : Mat3(Mat3::Identity());
 }
 
+// In the triangle's plane. The longest edge is along the first axis.
+Vec3 beside_second_edge(const SurfaceTree& surface, int triangle, const Mat3& axes) {
+    const Triangle& corner = surface.triangles()[triangle];
+    Vec3 edges[3];
+    for (int k = 0; k < 3; ++k)
+        edges[k] = surface.vertices()[corner[(k + 1) % 3]] - surface.vertices()[corner[k]];
+    std::sort(edges, edges + 3,
+              [](const Vec3& e, const Vec3& f) { return e.squaredNorm() < f.squaredNorm(); });
+    const Vec3 beside = axes.col(2).cross(edges[1]);
+    return beside.norm() > 0.0 ? Vec3(beside.normalized()) : Vec3(axes.col(0));
+}
+
 // Rounded outward; its centre comes apart.
 SurfaceTree::TurnedBox turned_box_of(const SurfaceTree& surface, const std::vector<int>& triangles,
                                      const std::vector<int>& vertices, Vec3& center) {
@@ -82,6 +94,8 @@ SurfaceTree::TurnedBox turned_box_of(const SurfaceTree& surface, const std::vect
     Box3 box;
     for (const int v : vertices) box.add(axes.transpose() * surface.vertices()[v]);
     out.axes = axes.cast<float>();
+    out.fourth = (triangles.size() == 1 ? beside_second_edge(surface, triangles[0], axes) : Vec3(axes.col(0)))
+                     .cast<float>();
     center = axes * box.center();
     const double size = box.lo.cwiseAbs().cwiseMax(box.hi.cwiseAbs()).sum();
     out.half = (0.5 * box.size()).cast<float>().array() + static_cast<float>(4e-6 * size);

@@ -69,6 +69,8 @@ class SurfaceTree {
         Eigen::Vector3f center;  // relative to the tree's origin
         Eigen::Matrix3f axes;    // unit vectors in the columns
         Eigen::Vector3f half;    // half of the box's sizes along them
+        Eigen::Vector3f
+            fourth;  // of one triangle: at right angles to its second longest edge; else one of the axes
     };
     const TurnedBox& turned_box(int b) const { return turned_boxes_[b]; }
 

@@ -14,11 +14,11 @@
 
 namespace tenon::geometry {
 
-typedef float Lanes __attribute__((vector_size(16)));  // x, y, z and a zero
+typedef float Lanes __attribute__((vector_size(16)));  // x, y, z and a zero, or along four directions
 typedef std::int32_t LaneMask __attribute__((vector_size(16)));
 
 inline Lanes all_lanes(float value) {
-    return Lanes{value, value, value, 0.0f};
+    return Lanes{value, value, value, value};
 }
 inline Lanes lanes(const Vec3& v) {
     return Lanes{static_cast<float>(v.x()), static_cast<float>(v.y()), static_cast<float>(v.z()), 0.0f};
@@ -123,10 +123,10 @@ inline int apart(const SpreadBox& a, const FourBoxes& b) {
 // One bit for each side of the box that a way is beyond: a primitive is apart from the box where its corners have a bit in
 // common.
 inline std::uint8_t sides_beyond(const LaneBox& way, const LaneBox& box) {
-    return static_cast<std::uint8_t>((bits(way.lo > box.hi) & 7) | (bits(way.hi < box.lo) & 7) << 3);
+    return static_cast<std::uint8_t>(bits(way.lo > box.hi) | bits(way.hi < box.lo) << 4);
 }
 
-// Three directions, one for each lane.
+// Directions, one for each lane.
 struct LaneAxes {
     Lanes column[3];
 
@@ -245,7 +245,7 @@ class LanePlacement {
         LaneTurnedBox box;
         box.center = point(Lanes{rest.center[0], rest.center[1], rest.center[2], 0.0f});
         Lanes reach = magnitude(box.center.at[0]) + magnitude(box.center.at[1]);
-        Lanes directions[3];
+        Lanes directions[4];
         LanePoint half[3];
         for (int k = 0; k < 3; ++k) {
             const LanePoint axis = vector(Lanes{rest.axes(0, k), rest.axes(1, k), rest.axes(2, k), 0.0f});
@@ -258,8 +258,11 @@ class LanePlacement {
             box.drift += size_of(half[k].at[1] - half[k].at[0]);
             directions[k] = axis.at[0] / all_lanes(size_of(axis.at[0]));  // any unit vectors would do
         }
+        const Lanes fourth = vector(Lanes{rest.fourth[0], rest.fourth[1], rest.fourth[2], 0.0f}).at[0];
+        directions[3] = fourth / all_lanes(size_of(fourth));
         for (int k = 0; k < 3; ++k)
-            box.axes.column[k] = Lanes{directions[0][k], directions[1][k], directions[2][k], 0.0f};
+            box.axes.column[k] =
+                Lanes{directions[0][k], directions[1][k], directions[2][k], directions[3][k]};
         box.own = LaneBox::nothing();
         for (int pose = 0; pose < 2; ++pose) {
             const Lanes middle = box.axes.along(box.center.at[pose]);

@@ -162,6 +162,7 @@ class PosedBlocks {
             slot.box = place_.turned_box(place_.surface().turned_box(block));
             slot.world = slot.own = slot.rows = -1;
             slot.used = 0;
+            if (place_.surface().of_single_elements()) fit(found);
         }
         return found;
     }
@@ -218,6 +219,14 @@ class PosedBlocks {
     }
 
   private:
+    // A triangle is narrower than a box of its length and width, as its fourth direction tells.
+    void fit(int slot) {
+        const LaneBox* corners = own(slot);
+        LaneBox& box = store_.slots[slot].box.own;
+        box = corners[0];
+        for (std::size_t i = 1; i < store_.slots[slot].block.vertices.size(); ++i) box.add(corners[i]);
+    }
+
     template <class Primitives>
     static BoxRow* fill_rows(const Primitives& all, const LaneBox* own, const LaneBox* world,
                              std::span<const char> counts, BoxRow* out) {
