@@ -240,17 +240,46 @@ class BlockSearch {
         const VerticesOf vertices{b.block};
         const int edge_rows = rows_of(triangles.count()), vertex_rows = edge_rows + rows_of(edges.count()),
                   all_rows = vertex_rows + rows_of(vertices.count());
+        // Of b what reaches into a's box along a's axes, and into what was picked of a along its own.
+        LaneBox region_a = a.box.own;
+        region_a.inflate(margin);
+        std::uint8_t picked_b[most_rows];
+        if (!pick_rows(b.block, blocks_b_.world(slot_b), a.box.axes, region_a, picked_b)) return;
         const BoxRow* rows = blocks_b_.rows(slot_b);
         const SpreadBox reached(picked_a_.bounds);
-        std::uint8_t picked_b[most_rows], any = 0;
+        std::uint8_t any = 0;
         for (int row = 0; row < all_rows; ++row)
-            any |= picked_b[row] = static_cast<std::uint8_t>(~apart(reached, rows[row].own) & 0xf);
+            any |= picked_b[row] &= static_cast<std::uint8_t>(~apart(reached, rows[row].own) & 0xf);
         if (any == 0) return;
-        meeting_ = {&a.box.axes, blocks_a_.own(slot_a), world, blocks_b_.world(slot_b), margin, rows,
-                    picked_b};
+        meeting_ = {world, margin, rows, picked_b};
         meet_primitives(triangles, edges, vertices, edge_rows, vertex_rows);
         blocks_a_.use(slot_a, meeting_.used_a);
         blocks_b_.use(slot_b, meeting_.used_b);
+    }
+
+    // A bit for each primitive of the block that reaches into the region, in rows of four; false when none does.
+    static bool pick_rows(const SurfaceTree::Block& block, const LanePoint* world, const LaneAxes& axes,
+                          const LaneBox& region, std::uint8_t* rows) {
+        std::uint8_t beyond[SurfaceTree::block_vertices], common = 0xff;
+        for (std::size_t i = 0; i < block.vertices.size(); ++i)
+            common &= beyond[i] = sides_beyond(LaneBox::of(axes.along(world[i])), region);
+        if (common != 0) return false;
+        const auto pick = [&](const auto& primitives) {
+            for (int first = 0; first < primitives.count(); first += 4) {
+                unsigned picked = 0;
+                const int last = std::min(first + 4, primitives.count());
+                for (int n = first; n < last; ++n) {
+                    std::uint8_t outside = 0xff;
+                    for (const std::uint8_t corner : primitives.corners(n)) outside &= beyond[corner];
+                    picked |= static_cast<unsigned>(outside == 0) << (n - first);
+                }
+                *rows++ = static_cast<std::uint8_t>(picked);
+            }
+        };
+        pick(TrianglesOf{block});
+        pick(EdgesOf{block});
+        pick(VerticesOf{block});
+        return true;
     }
 
     void meet_primitives(const TrianglesOf& triangles, const EdgesOf& edges, const VerticesOf& vertices,
@@ -291,20 +320,12 @@ class BlockSearch {
             LaneBox world = box_of(meeting_.world_a, a.corners[i]);
             world.inflate(meeting_.margin);
             const SpreadBox first(a.box[i]), second(world);
-            bool begun = false;
-            LaneBox own{};
             for (int k = 0; k < count; ++k) {
                 const int row = list[k];
                 int left = ~(apart(first, rows[row].own) | apart(second, rows[row].world)) & picked[row];
                 for (; left != 0; left &= left - 1) {
                     const int j = 4 * row + std::countr_zero(static_cast<unsigned>(left));
                     if (!accept(a.id[i], b.id(j))) continue;
-                    if (!begun) {
-                        own = box_of(meeting_.own_a, a.corners[i]);
-                        own.inflate(meeting_.margin);
-                        begun = true;
-                    }
-                    if (apart(own, turned_box_of(b.corners(j)))) continue;
                     out.push_back({a.id[i], b.id(j)});
                     used_a |= bits_of(a.corners[i]);
                     used_b |= bits_of(b.corners(j));
@@ -315,28 +336,11 @@ class BlockSearch {
         meeting_.used_b |= used_b;
     }
 
-    // Around a primitive of b, along the axes of a's block.
-    template <std::size_t Size>
-    LaneBox turned_box_of(const std::array<std::uint8_t, Size>& corners) {
-        LaneBox box = LaneBox::nothing();
-        for (const std::uint8_t corner : corners) {
-            if (!(meeting_.known >> corner & 1)) {
-                along_a_[corner] = LaneBox::of(meeting_.axes_a->along(meeting_.world_b[corner]));
-                meeting_.known |= std::uint64_t{1} << corner;
-            }
-            box.add(along_a_[corner]);
-        }
-        return box;
-    }
-
     struct Meeting {
-        const LaneAxes* axes_a = nullptr;
-        const LaneBox* own_a = nullptr;
-        const LanePoint *world_a = nullptr, *world_b = nullptr;
+        const LanePoint* world_a = nullptr;
         float margin = 0.0f;
         const BoxRow* rows_b = nullptr;
         const std::uint8_t* picked_b = nullptr;  // a bit for each primitive of a row
-        std::uint64_t known = 0;                 // corners of b whose way along a's axes is
         std::uint64_t used_a = 0, used_b = 0;    // corners that candidates have
     };
     static constexpr int most_rows =
@@ -347,7 +351,6 @@ class BlockSearch {
     PosedBlocks blocks_a_, blocks_b_;
     PickedBlock picked_a_;
     Meeting meeting_;  // of the present two blocks
-    LaneBox along_a_[SurfaceTree::block_vertices];
     float margin_;
     Candidates& out_;
     EdgeTriangles* crossings_;
