@@ -10,9 +10,14 @@
 namespace tenon::affine {
 namespace {
 
-Box3 moved_box(const Mat34& q, const Box3& local) {
+// Around a body at q: its box, or the ball around it where that is smaller.
+Box3 moved_box(const Mat34& q, const ContactShape& shape) {
+    const Box3& local = shape.shape->box;
+    const Mat3 A = q.leftCols<3>();
     const Vec3 center = transform(q, local.center());
-    const Vec3 half = q.leftCols<3>().cwiseAbs() * (0.5 * local.size());
+    // Gershgorin's bound on how much A stretches anything.
+    const double stretch = std::sqrt((A.transpose() * A).cwiseAbs().rowwise().sum().maxCoeff());
+    const Vec3 half = (A.cwiseAbs() * (0.5 * local.size())).cwiseMin(stretch * shape.radius);
     Box3 box;
     box.lo = center - half;
     box.hi = center + half;
@@ -129,8 +134,8 @@ void CandidateBuilder::find_body_pairs(const World& world, const std::vector<con
     reach_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
         reach_[i] = sweeps[i].slack + 0.5 * dhat + world.bodies.min_separation[i];
-        boxes_[i] = moved_box(sweeps[i].q0, shapes[i]->shape->box);
-        boxes_[i].add(moved_box(sweeps[i].q1, shapes[i]->shape->box));
+        boxes_[i] = moved_box(sweeps[i].q0, *shapes[i]);
+        boxes_[i].add(moved_box(sweeps[i].q1, *shapes[i]));
         boxes_[i].inflate(reach_[i]);
         moves_[i] = sweeps[i].moves;
     }

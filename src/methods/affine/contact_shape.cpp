@@ -55,6 +55,8 @@ std::unique_ptr<ContactShape> contact_shape(const Shape& shape) {
     if (shape.mesh.triangles.size() <= few_elements)
         out->elements = geometry::SurfaceTree(shape.mesh, shape.all_edges,
                                               geometry::SurfaceTree::Blocks::single_elements);
+    for (const Vec3& vertex : shape.mesh.vertices)
+        out->radius = std::max(out->radius, (vertex - shape.box.center()).norm() * (1.0 + 1e-12));
     out->edge_touches = crease_edges(shape);
     out->vertex_touches.assign(shape.mesh.vertices.size(), 0);
     out->edge_length_squared.reserve(shape.all_edges.size());

@@ -15,6 +15,7 @@ struct ContactShape {
     const Shape* shape = nullptr;
     geometry::SurfaceTree tree;
     geometry::SurfaceTree elements;    // of shapes with a few large triangles: the same, each by itself
+    double radius = 0.0;               // of a ball around the middle of the shape's box
     std::vector<char> vertex_touches;  // per vertex: may touch triangles
     std::vector<char> edge_touches;    // per edge of the tree: crease, boundary or loose
     std::vector<double> edge_length_squared;
