@@ -165,9 +165,13 @@ class BlockSearch {
         const auto few_nodes = few_tree.nodes(), many_nodes = many_tree.nodes();
         const int few_end = few_nodes[few_start].escape, many_end = many_nodes[many_start].escape;
         if (!reaches(few.node_box(few_start), many, many_tree, many_start)) return;
-        for (int i = few_start; i < few_end; ++i) {
-            if (!few_nodes[i].leaf()) continue;
-            const LaneTurnedBox& element = few[few.slot(few_nodes[i].item)].box;
+        const LaneBox all_of_many = many.box(many_nodes[many_start]);
+        for (int i = few_start; i < few_end;) {
+            const int at = i;
+            const bool beyond = apart(few.node_box(at), all_of_many);
+            i = beyond ? few_nodes[at].escape : at + 1;
+            if (beyond || !few_nodes[at].leaf()) continue;
+            const LaneTurnedBox& element = few[few.slot(few_nodes[at].item)].box;
             LaneBox region = element.own;
             region.inflate(margin + element.rounding);
             const LaneNodes along = many.along(element.axes);
@@ -178,7 +182,7 @@ class BlockSearch {
                     j = node.escape;
                     continue;
                 }
-                if (node.leaf()) meet_them(few_nodes[i].item, node.item);
+                if (node.leaf()) meet_them(few_nodes[at].item, node.item);
                 ++j;
             }
         }

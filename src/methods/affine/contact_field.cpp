@@ -104,7 +104,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
                            const std::vector<double>& contact_mass) {
     builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
     note_starts(sweeps);
-    known_.resize(set_.candidates.size());
+    known_.grow(set_.candidates.size());
     for (BodyPoints& points : points_) {
         points.odometer = 0.0;
         points.use_none();
@@ -121,7 +121,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
     compact();
     builder_.rebuild(world, body_shapes_, sweeps, scale.dhat, changed, set_, added_);
     note_starts(sweeps);
-    known_.resize(set_.candidates.size());
+    known_.grow(set_.candidates.size());
     contacts_.resize(std::max(contacts_.size(), static_cast<std::size_t>(builder_.slots())));
     parallel_for(added_.size(), 16, [&](std::size_t k) { start_pair(added_[k]); });
     builder_.visit_vertices([&](int body, const std::vector<int>& more) { points_[body].use(more); });
@@ -151,7 +151,6 @@ void ContactField::compact() {
         next = pair->end;
     }
     set_.resize(used);
-    known_.resize(used);
 }
 
 void ContactField::note_starts(const std::vector<Sweep>& sweeps) {

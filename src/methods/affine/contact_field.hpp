@@ -150,7 +150,8 @@ class ContactField {
         std::vector<geometry::LooseDirection>
             toward;  // from its second side's closest point to the first's when last looked at
 
-        void resize(std::size_t count) {
+        void grow(std::size_t count) {
+            if (count <= clear.size()) return;
             clear.resize(count);
             toward.resize(count);
         }
