@@ -105,5 +105,30 @@ TEST(AffineCandidates, LookingAtSomeDetailedBodiesAgainFindsWhatLookingAtAllDoes
     expect_that_looking_at_some_again_finds_all(scene, 0.001);
 }
 
+TEST(AffineCandidates, NoPointMovesFurtherThanItsBound) {
+    std::mt19937 random(5);
+    std::normal_distribution<double> any;
+    for (const char* name : {"spiky-pile", "gear-pair", "arch", "screw"}) {
+        const World world = build_world(make_builtin(*find_builtin(name), {}));
+        const ContactField field(world);
+        const ContactShape& shape = field.shape(world.bodies.size() - 1);
+        for (int k = 0; k < 60; ++k) {
+            Mat34 way;
+            for (double& entry : way.reshaped()) entry = any(random);
+            const Vec3 axis = Vec3(any(random), any(random), any(random)).normalized();
+            const bool turns = k % 2;
+            if (turns)
+                way << Eigen::AngleAxisd(1e-3, axis).toRotationMatrix() - Mat3::Identity(), Vec3::Zero();
+            double most = 0.0;
+            for (const Vec3& x : shape.shape->mesh.vertices) most = std::max(most, transform(way, x).norm());
+            EXPECT_GE(displacement_bound(way, shape), most) << name;
+            // A round body that turns: hardly more than its radius says.
+            if (turns && name == std::string("spiky-pile")) {
+                EXPECT_LE(displacement_bound(way, shape), 1.4 * shape.radius * 1e-3);
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace tenon::affine

@@ -30,10 +30,10 @@ int AffineMethod::steps_ahead() const {
     int moving = 0;
     for (std::size_t i = 0; i < q_.size(); ++i) {
         if (bodies_.body[i].role == Role::still) continue;
-        const Box3& box = field_.local_box(static_cast<int>(i));
-        const double way = displacement_bound(free_[i] - bodies_.body[i].start, box);
+        const ContactShape& shape = field_.shape(static_cast<int>(i));
+        const double way = displacement_bound(free_[i] - bodies_.body[i].start, shape);
         sum += way;
-        part += way / box.size().norm();
+        part += way / shape.shape->box.size().norm();
         ++moving;
     }
     if (!(sum > 0.0)) return 1;
@@ -49,7 +49,7 @@ Sweep AffineMethod::sweep_ahead(std::size_t i, int steps, double dt) const {
     const BodyStep& body = bodies_.body[i];
     Sweep sweep{body.start, free_[i], 0.0, body.role != Role::still};
     if (!sweep.moves) return sweep;
-    const Box3& box = field_.local_box(static_cast<int>(i));
+    const ContactShape& shape = field_.shape(static_cast<int>(i));
     const Mat34 way = free_[i] - body.start;
     double off = 0.0;
     if (steps > 1) {
@@ -60,10 +60,10 @@ Sweep AffineMethod::sweep_ahead(std::size_t i, int steps, double dt) const {
         const Mat34 aside = 0.5 * (next - body.start - (sweep.q1 - sweep.q0) / steps);
         sweep.q0 += aside;
         sweep.q1 += aside;
-        off = std::max(deviation_from(sweep, body.start, box), deviation_from(sweep, free_[i], box));
+        off = std::max(deviation_from(sweep, body.start, shape), deviation_from(sweep, free_[i], shape));
     }
     const double in_range = steps == 1 && crowded_[i] ? 0.25 * scale_.dhat : 0.5 * scale_.dhat;
-    sweep.slack = in_range + std::max(off, room_needed(displacement_bound(way, box), history_[i].strayed));
+    sweep.slack = in_range + std::max(off, room_needed(displacement_bound(way, shape), history_[i].strayed));
     return sweep;
 }
 
@@ -75,9 +75,9 @@ void AffineMethod::find_strays() {
     const double part = age_ + 1 < planned_ ? 0.85 : 0.5;
     for (std::size_t i = 0; i < q_.size(); ++i) {
         if (bodies_.body[i].role == Role::still) continue;
-        const Box3& box = field_.local_box(static_cast<int>(i));
-        strays_[i] = deviation_from(sweeps_[i], q_[i], box) > sweeps_[i].slack ||
-                     deviation_from(sweeps_[i], free_[i], box) > part * sweeps_[i].slack;
+        const ContactShape& shape = field_.shape(static_cast<int>(i));
+        strays_[i] = deviation_from(sweeps_[i], q_[i], shape) > sweeps_[i].slack ||
+                     deviation_from(sweeps_[i], free_[i], shape) > part * sweeps_[i].slack;
         stray_count_ += strays_[i];
     }
 }
@@ -88,9 +88,9 @@ void AffineMethod::find_leavers() {
     stray_count_ = 0;
     for (std::size_t i = 0; i < q_.size(); ++i) {
         if (finished_[i] || bodies_.body[i].role == Role::still) continue;
-        const Box3& box = field_.local_box(static_cast<int>(i));
-        strays_[i] = left_[i] || deviation_from(sweeps_[i], q_[i], box) > sweeps_[i].slack ||
-                     deviation_from(sweeps_[i], wanted_[i], box) > 0.7 * sweeps_[i].slack;
+        const ContactShape& shape = field_.shape(static_cast<int>(i));
+        strays_[i] = left_[i] || deviation_from(sweeps_[i], q_[i], shape) > sweeps_[i].slack ||
+                     deviation_from(sweeps_[i], wanted_[i], shape) > 0.7 * sweeps_[i].slack;
         stray_count_ += strays_[i];
     }
 }
@@ -182,13 +182,13 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
         if (some ? !strays_[i] : finished_[i]) continue;
         // Who left needs more room, for the rest of the step, the others of its island a little; candidates
         // grow with it, so never more than anything moves in a step.
-        const Box3& box = field_.local_box(static_cast<int>(i));
+        const ContactShape& shape = field_.shape(static_cast<int>(i));
         sweep.q0 = q_[i];
         sweep.q1 = wanted_[i];
         if (left_[i]) room_[i] = std::min((crowded_[i] ? 1.0 : 2.0) * sweep.slack, 0.5 * largest_motion);
         const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.1 * largest_motion});
         sweep.slack = std::max(
-            {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, box)});
+            {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, shape)});
     }
     if (!some) age_ = -1;  // made for this step's needs
     rebuild_candidates(world, some);

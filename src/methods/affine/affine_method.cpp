@@ -208,9 +208,9 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
                         multipliers_, wanted_, left_,   node_,  solvers_, memories_};
     context.largest_motion = scale_.dhat;
     for (std::size_t i = 0; i < q_.size(); ++i)
-        context.largest_motion = std::max(
-            context.largest_motion,
-            displacement_bound(free_[i] - bodies_.body[i].start, field_.local_box(static_cast<int>(i))));
+        context.largest_motion =
+            std::max(context.largest_motion,
+                     displacement_bound(free_[i] - bodies_.body[i].start, field_.shape(static_cast<int>(i))));
     context.dt = dt;
     context.friction_eps = scale_.friction_eps = eps_v_ * dt;
     context.tolerance = tolerance_ * dt;
@@ -322,7 +322,7 @@ void AffineMethod::finish(World& world, double dt) {
         const BodyStep& body = bodies_.body[i];
         if (body.role == Role::still) return;
         history_[i].strayed =
-            touches[i] ? deviation_from({body.start, free_[i]}, q_[i], field_.local_box(static_cast<int>(i)))
+            touches[i] ? deviation_from({body.start, free_[i]}, q_[i], field_.shape(static_cast<int>(i)))
                        : -1.0;
         if (body.role == Role::scripted) {
             all.rate[i] = (q_[i] - body.start) / dt;

@@ -101,7 +101,7 @@ void AffineMethod::report_bodies(const World& world, double dt, StepReport& repo
                 "slows down; take a smaller one than " +
                 fmt::format("{:.2g} s", EIGEN_PI / turn_[i] * dt));
         if (body.role != Role::scripted) continue;
-        const double lag = displacement_bound(q_[i] - body.target, field_.local_box(static_cast<int>(i)));
+        const double lag = displacement_bound(q_[i] - body.target, field_.shape(static_cast<int>(i)));
         if (lag > scale_.dhat)
             report.warnings.push_back("contact holds up the scripted body '" + world.bodies.name[i] + "'");
     }

@@ -78,13 +78,13 @@ float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa,
     return static_cast<float>(std::max(value, 0.01));
 }
 
-double deviation_from(const Sweep& sweep, const Mat34& q, const Box3& box) {
+double deviation_from(const Sweep& sweep, const Mat34& q, const ContactShape& shape) {
     const Mat34 along = sweep.q1 - sweep.q0;
     const double length = along.squaredNorm();
     const Mat34 offset = q - sweep.q0;
-    if (length == 0.0) return displacement_bound(offset, box);
+    if (length == 0.0) return displacement_bound(offset, shape);
     const double s = std::clamp(along.cwiseProduct(offset).sum() / length, 0.0, 1.0);
-    return displacement_bound(offset - s * along, box);
+    return displacement_bound(offset - s * along, shape);
 }
 
 void CandidateBuilder::build(const World& world, const std::vector<const ContactShape*>& shapes,

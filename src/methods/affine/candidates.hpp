@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -59,16 +60,20 @@ struct Sweep {
     bool moves = true;
 };
 
-// Upper bound on the displacement of any point of the box under the affine map D.
-inline double displacement_bound(const Mat34& D, const Box3& box) {
-    const Vec3 half = 0.5 * box.size();
-    double bound = transform(D, box.center()).norm();
-    for (int k = 0; k < 3; ++k) bound += half[k] * D.col(k).norm();
-    return bound;
+// Upper bound on the displacement of any point of the shape under the affine map D: of its box, or of the ball around it
+// with Gershgorin's bound on how much D stretches anything.
+inline double displacement_bound(const Mat34& D, const ContactShape& shape) {
+    const Box3& box = shape.shape->box;
+    const Vec3 half = 0.5 * box.size(), x = D.col(0), y = D.col(1), z = D.col(2);
+    const double xx = x.squaredNorm(), yy = y.squaredNorm(), zz = z.squaredNorm();
+    const double xy = std::abs(x.dot(y)), yz = std::abs(y.dot(z)), zx = std::abs(z.dot(x));
+    const double in_box = half[0] * std::sqrt(xx) + half[1] * std::sqrt(yy) + half[2] * std::sqrt(zz);
+    const double in_ball = shape.radius * std::sqrt(std::max({xx + xy + zx, yy + yz + xy, zz + zx + yz}));
+    return transform(D, box.center()).norm() + std::min(in_box, in_ball);
 }
 
 // How far any point of the body at q can be from the reference motion.
-double deviation_from(const Sweep& sweep, const Mat34& q, const Box3& box);
+double deviation_from(const Sweep& sweep, const Mat34& q, const ContactShape& shape);
 
 // Edges less than a few degrees from parallel have closest points that jump: they count less, at the step's start
 // pose, but never nothing, so that CCD and barrier always speak of the same pairs.

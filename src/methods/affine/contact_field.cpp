@@ -204,8 +204,7 @@ void ContactField::start_step(const World& world, const ContactScale& scale,
 void ContactField::set_pose(int body, const Mat34& q) {
     BodyPoints& points = points_[body];
     if (points.q != q) {
-        if (points.q(0, 0) < 1e299)
-            points.odometer += displacement_bound(q - points.q, points.shape->shape->box);
+        if (points.q(0, 0) < 1e299) points.odometer += displacement_bound(q - points.q, *points.shape);
         points.q = q;
         points.up_to_date = 0;
         ++points.version;
@@ -219,7 +218,7 @@ void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
     set_pose(body, q_from);
     BodyPoints& points = points_[body];
     const Mat34 D = q_to - q_from;
-    points.step_bound = displacement_bound(D, points.shape->shape->box);
+    points.step_bound = displacement_bound(D, *points.shape);
     place(points, D, 0, points.step);
 }
 
@@ -352,8 +351,8 @@ void ContactField::find_near(const CandidatePair& bodies, const PairContacts& pa
         near.resize(count);
         return;
     }
-    const double reach = std::max(displacement_bound(pa.q, pa.shape->shape->box) + pa.step_bound,
-                                  displacement_bound(pb.q, pb.shape->shape->box) + pb.step_bound);
+    const double reach = std::max(displacement_bound(pa.q, *pa.shape) + pa.step_bound,
+                                  displacement_bound(pb.q, *pb.shape) + pb.step_bound);
     const auto sides = [&](const BodyPoints& one, const BodyPoints& other) {
         return geometry::MovingSides{
             {one.x[0].data(), other.x[0].data()}, {one.step[0].data(), other.step[0].data()}, reach};

@@ -107,6 +107,7 @@ class ContactField {
     const CandidatePair& pair(int k) const { return set_.pairs[k]; }
     PairContacts& contacts(int k) { return contacts_[set_.pairs[k].slot]; }
     const PairContacts& contacts(int k) const { return contacts_[set_.pairs[k].slot]; }
+    const ContactShape& shape(int body) const { return *points_[body].shape; }
     const Box3& local_box(int body) const { return points_[body].shape->shape->box; }
     std::size_t candidate_count() const {
         std::size_t count = 0;

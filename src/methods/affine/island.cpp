@@ -177,7 +177,7 @@ class IslandNewton {
         double moved = 0.0;
         for (std::size_t n = 0; n < poses_.size(); ++n) {
             const Mat34& q = context_.q[island_.bodies[n]];
-            moved = std::max(moved, displacement_bound(q - poses_[n], box(n)));
+            moved = std::max(moved, displacement_bound(q - poses_[n], shape(n)));
             poses_[n] = q;
         }
         // Whoever split this island off looks at it again. No need to where only friction was in doubt, which is
@@ -372,24 +372,24 @@ class IslandNewton {
         for (std::size_t n = 0; n < poses_.size(); ++n) {
             const int body = island_.bodies[n];
             const Mat34 way = trial_[n] - poses_[n];
-            const double length = displacement_bound(way, box(n));
+            const double length = displacement_bound(way, shape(n));
             const double t = length > context_.largest_motion ? context_.largest_motion / length : 1.0;
             context_.wanted[body] = poses_[n] + t * way;
             context_.left[body] = !within_slack(n);
         }
     }
 
-    const Box3& box(std::size_t n) const { return context_.field.local_box(island_.bodies[n]); }
+    const ContactShape& shape(std::size_t n) const { return context_.field.shape(island_.bodies[n]); }
 
     void note_motion() {
         motion_.resize(poses_.size());
         parallel_for(poses_.size(), grain_of(island_, 64),
-                     [&](std::size_t n) { motion_[n] = displacement_bound(direction_.step[n], box(n)); });
+                     [&](std::size_t n) { motion_[n] = displacement_bound(direction_.step[n], shape(n)); });
     }
 
     bool within_slack(std::size_t n) const {
         const Sweep& sweep = context_.sweeps[island_.bodies[n]];
-        return deviation_from(sweep, trial_[n], box(n)) <= sweep.slack;
+        return deviation_from(sweep, trial_[n], shape(n)) <= sweep.slack;
     }
 
     bool within_slack() const {

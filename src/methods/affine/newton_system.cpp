@@ -294,7 +294,7 @@ void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& conte
     for (int sweep = 0; sweep < 2; ++sweep) {
         parallel_for(nodes, grain_of(island, 32), [&](std::size_t n) {
             bent[n] = trial[n] - context.q[island.bodies[n]] - t * direction.step[n];
-            most[n] = displacement_bound(bent[n], context.field.local_box(island.bodies[n]));
+            most[n] = displacement_bound(bent[n], context.field.shape(island.bodies[n]));
         });
         if (!some_gap_closes()) return;
         // Turns too large for a square to describe.
