@@ -215,11 +215,33 @@ void ContactField::set_pose(int body, const Mat34& q) {
 }
 
 void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
+    plan_trial(body, q_from, q_to);
+    place_trial(body);
+}
+
+void ContactField::plan_trial(int body, const Mat34& q_from, const Mat34& q_to) {
     set_pose(body, q_from);
     BodyPoints& points = points_[body];
-    const Mat34 D = q_to - q_from;
-    points.step_bound = displacement_bound(D, *points.shape);
-    place(points, D, 0, points.step);
+    points.way = q_to - q_from;
+    points.step_bound = displacement_bound(points.way, *points.shape);
+}
+
+void ContactField::place_trial(int body) {
+    place(points_[body], points_[body].way, 0, points_[body].step);
+}
+
+// Below this, plus what the bodies have moved since, a candidate's distance is not enough for the trial step.
+double ContactField::least_clear(const CandidatePair& bodies, const PairContacts& pair, double t_max,
+                                 double keep) const {
+    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
+    // Room grows with the gap, so one limit serves all.
+    const double motion = (pa.step_bound + pb.step_bound) * t_max, most_kept = keep * pair.range.dhat;
+    const double gap = motion > pair.range.dhat - most_kept ? motion + most_kept : motion / (1.0 - keep);
+    return (gap + pair.range.separation + pa.odometer + pb.odometer) * (1.0 + 1e-12);
+}
+
+bool ContactField::may_close(int k, double t_max, double keep) const {
+    return !(contacts(k).nearest > least_clear(set_.pairs[k], contacts(k), t_max, keep));
 }
 
 void ContactField::evaluate(int k) {
@@ -335,10 +357,7 @@ void ContactField::find_near(const CandidatePair& bodies, const PairContacts& pa
                              std::vector<int>& near) const {
     const ContactRange& range = pair.range;
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
-    // Room grows with the gap, so one limit serves all.
-    const double motion = (pa.step_bound + pb.step_bound) * t_max, most_kept = keep * range.dhat;
-    const double gap = motion > range.dhat - most_kept ? motion + most_kept : motion / (1.0 - keep);
-    const double limit = (gap + range.separation + pa.odometer + pb.odometer) * (1.0 + 1e-12);
+    const double limit = least_clear(bodies, pair, t_max, keep), most_kept = keep * range.dhat;
     near.clear();
     if (pair.nearest > limit) return;
     near.resize(bodies.end - bodies.begin);

@@ -71,6 +71,7 @@ struct BodyPoints {
     std::size_t up_to_date = 0;        // of those that count, so many are where q says
     std::vector<Vec3> x;               // and one more, for kernels that read four numbers at once
     std::vector<Vec3> step;            // displacement of a trial step, and one more
+    Mat34 way = Mat34::Zero();         // of the trial step
     Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
     long version = 0;                  // counts changes of q
     double step_bound = 0.0;           // of any vertex's displacement in the trial step
@@ -119,6 +120,10 @@ class ContactField {
 
     void set_pose(int body, const Mat34& q);  // updates vertex positions when it changed
     void set_trial(int body, const Mat34& q_from, const Mat34& q_to);
+    // The same in two parts: without the second, only whether pairs may close can be asked.
+    void plan_trial(int body, const Mat34& q_from, const Mat34& q_to);
+    void place_trial(int body);
+    bool may_close(int k, double t_max, double keep) const;  // false: the whole trial step is safe
     void evaluate(int k);  // contacts of pair k at the present poses; nothing to do where neither body moved
     // Positive part of force x (-second derivative of the distance): up to two directions. Returns their number.
     int bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const;
@@ -134,6 +139,8 @@ class ContactField {
     void look_at(const CandidatePair& bodies, const ContactRange& range, ContactLook& look);
     void merge(const CandidatePair& bodies, const ContactLook& look, PairContacts& pair);
     double safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const;
+    double least_clear(const CandidatePair& bodies, const PairContacts& pair, double t_max,
+                       double keep) const;
     void find_near(const CandidatePair& bodies, const PairContacts& pair, double t_max, double keep,
                    std::vector<int>& near) const;
 

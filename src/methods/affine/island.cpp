@@ -70,11 +70,24 @@ class UnionFind {
 double safe_fraction(const Island& island, StepContext& context, const std::vector<Mat34>& from,
                      const std::vector<Mat34>& to, double keep) {
     const std::size_t grain = grain_of(island, pair_grain);
+    ContactField& field = context.field;
     parallel_for(island.bodies.size(), grain,
-                 [&](std::size_t n) { context.field.set_trial(island.bodies[n], from[n], to[n]); });
-    std::vector<double> fraction(island.pairs.size(), 1.0);
-    parallel_for(island.pairs.size(), grain,
-                 [&](std::size_t k) { fraction[k] = context.field.safe_step(island.pairs[k], 1.0, keep); });
+                 [&](std::size_t n) { field.plan_trial(island.bodies[n], from[n], to[n]); });
+    // Most pairs are far enough apart: only the others' vertices are needed.
+    std::vector<char> needed(island.bodies.size(), 0);
+    std::vector<int> pairs;
+    for (const int k : island.pairs) {
+        if (!field.may_close(k, 1.0, keep)) continue;
+        pairs.push_back(k);
+        for (const int body : {field.pair(k).a, field.pair(k).b})
+            if (context.node[body] >= 0) needed[context.node[body]] = 1;
+    }
+    parallel_for(island.bodies.size(), grain, [&](std::size_t n) {
+        if (needed[n]) field.place_trial(island.bodies[n]);
+    });
+    std::vector<double> fraction(pairs.size(), 1.0);
+    parallel_for(pairs.size(), grain,
+                 [&](std::size_t k) { fraction[k] = field.safe_step(pairs[k], 1.0, keep); });
     double smallest = 1.0;
     for (const double f : fraction) smallest = std::min(smallest, f);
     return smallest;
@@ -198,6 +211,10 @@ class IslandNewton {
         }
         const auto count = static_cast<std::size_t>(std::count(moves.begin(), moves.end(), 1));
         if (10 * count > 7 * poses_.size()) return {};
+        // To the parts, the others stand still.
+        parallel_for(poses_.size(), grain_of(island_, 16), [&](std::size_t n) {
+            if (!moves[n]) context_.field.set_trial(island_.bodies[n], poses_[n], poses_[n]);
+        });
         const auto moving_node = [&](int body) {
             const int n = context_.node[body];
             return n >= 0 && moves[n] ? n : -1;
