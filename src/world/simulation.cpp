@@ -13,7 +13,7 @@ namespace tenon {
 namespace {
 
 // Of all that is saved here and by the methods: to be raised whenever one of them saves something else.
-constexpr std::uint64_t checkpoint_layout = 0x7463'0000'0003;
+constexpr std::uint64_t checkpoint_layout = 0x7463'0000'0004;
 
 // A kinematic body leaves its script with the script's velocity, or with its own where it has been given one.
 void set_release_velocity(World& world, int body, const BodySpec& spec) {

@@ -175,17 +175,22 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
     }
     if (age_ >= 0) can_last_ = age_;
     find_leavers();
+    const bool many_rounds = round > 10;  // bodies may go back and forth between candidates of little room
     const bool some = stray_count_ <= most_leavers * static_cast<double>(count);
     for (std::size_t i = 0; i < count; ++i) {
         Sweep& sweep = sweeps_[i];
         if (!some) sweep.q0 = sweep.q1 = q_[i];
+        // The same weights in all rounds: otherwise what one set of candidates settles the next unsettles.
+        if (!some || strays_[i]) sweep.start = bodies_.body[i].start;
         if (some ? !strays_[i] : finished_[i]) continue;
         // Who left needs more room, for the rest of the step, the others of its island a little; candidates
         // grow with it, so never more than anything moves in a step.
         const ContactShape& shape = field_.shape(static_cast<int>(i));
         sweep.q0 = q_[i];
         sweep.q1 = wanted_[i];
-        if (left_[i]) room_[i] = std::min((crowded_[i] ? 1.0 : 2.0) * sweep.slack, 0.5 * largest_motion);
+        if (left_[i])
+            room_[i] = many_rounds ? std::min(2.0 * sweep.slack, 2.0 * largest_motion)
+                                   : std::min((crowded_[i] ? 1.0 : 2.0) * sweep.slack, 0.5 * largest_motion);
         const double usual = std::min({1.3 * sweep.slack, 10.0 * scale_.dhat, 0.1 * largest_motion});
         sweep.slack = std::max(
             {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, shape)});

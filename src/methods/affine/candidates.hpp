@@ -58,6 +58,7 @@ struct Sweep {
     Mat34 q0, q1;
     double slack = 0.0;
     bool moves = true;
+    Mat34 start = q0;  // where the body was at the beginning of the step: edges are weighed there
 };
 
 // Upper bound on the displacement of any point of the shape under the affine map D: of its box, or of the ball around it

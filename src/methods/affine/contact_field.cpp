@@ -155,7 +155,7 @@ void ContactField::compact() {
 
 void ContactField::note_starts(const std::vector<Sweep>& sweeps) {
     start_.resize(sweeps.size());
-    for (std::size_t i = 0; i < sweeps.size(); ++i) start_[i] = sweeps[i].q0;
+    for (std::size_t i = 0; i < sweeps.size(); ++i) start_[i] = sweeps[i].start;
 }
 
 // Few candidates ever come into range.
