@@ -306,7 +306,7 @@ class BlockSearch {
              [&](int v, int w) { return sa_.loose_point(v) && sb_.loose_point(w); });
     }
 
-    // Pairs of picked primitives that neither the world's axes nor those of the blocks keep apart.
+    // Pairs of picked primitives that neither the world's axes nor those of b's block keep apart.
     template <class ListA, class PrimitivesB, class Accept>
     void meet(const ListA& a, const PrimitivesB& b, int first_row, std::vector<ItemPair>& out,
               const Accept& accept) {

@@ -149,7 +149,8 @@ class ContactField {
     std::vector<BodyPoints> points_;
     CandidateBuilder builder_;
     CandidateSet set_;
-    std::vector<Mat34> start_;            // per body: where the way that the candidates were found for begins
+    std::vector<Mat34>
+        start_;  // per body: where it was when the step began that its candidates were found in
     std::vector<PairContacts> contacts_;  // by slots
     // Per candidate.
     struct Known {
