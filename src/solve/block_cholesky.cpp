@@ -18,6 +18,7 @@ namespace {
 constexpr int kTileSize = kTile * kTile;
 constexpr int kColumnGroup = 4;         // tiles factored together before the rest of the front is updated
 constexpr double kParallelFlops = 2e5;  // fronts above this share their work between threads
+constexpr int kMostPieces = 8;          // that a thread's part of the tree is cut into
 constexpr double kWorthKeeping = 1.3;   // more work than this times that of the last order asks for a new one
 constexpr double kShareFlops = 5e4;     // matrices below this are not worth waking another thread for
 
@@ -120,6 +121,8 @@ struct BlockCholesky::Impl {
     std::vector<int> subtree_first;         // first supernode of the subtree below each root
     std::vector<double> updates;            // of supernodes, until their parents have taken them
     std::vector<std::size_t> update_place;  // of each supernode's in there
+    std::vector<std::size_t> pass_place;    // of what each supernode passes on to its parent in a solve
+    std::size_t passed_size = 0;
     CholeskyStats stats;
     int failed = -1;
     bool keeps_order = false, own_order = true;  // the order was found for this very pattern
@@ -134,8 +137,7 @@ struct BlockCholesky::Impl {
     void assemble(int s, const BlockMatrix& matrix);
     void add_child(int s, int child);
     bool eliminate(int s, const BlockMatrix& matrix, bool parallel);
-    void solve_lower(int s, double* y, int end, const std::vector<int>& root, double* above,
-                     std::vector<double>& local) const;
+    void solve_lower(int s, double* y, double* passed, std::vector<double>& local) const;
     void solve_upper(int s, double* y, std::vector<double>& local) const;
 };
 
@@ -158,7 +160,11 @@ void BlockCholesky::Impl::lay_out() {
     children.assign(supernodes.size(), {});
     std::size_t offset = 0;
     stats = {};
+    pass_place.resize(supernodes.size());
+    passed_size = 0;
     for (std::size_t s = 0; s < supernodes.size(); ++s) {
+        pass_place[s] = passed_size;
+        passed_size += supernodes[s].rows.size() * dof;
         Front& front = fronts[s];
         front = {offset, tiles(supernodes[s].count), tiles(supernodes[s].rows.size())};
         offset += front.size();
@@ -197,12 +203,21 @@ void BlockCholesky::Impl::lay_out() {
     for (std::size_t e = 0; e < entries.size(); ++e) entries[next[entry_owner[e]]++] = static_cast<int>(e);
 }
 
-// Subtrees small enough to balance run side by side; the fronts above them use all threads within.
+// How long threads take over pieces of work that are dealt out longest first; the first piece is the longest.
+static double time_of(const std::vector<double>& pieces, int threads) {
+    std::vector<double> busy(threads, 0.0);
+    for (const double piece : pieces) *std::min_element(busy.begin(), busy.end()) += piece;
+    return *std::max_element(busy.begin(), busy.end());
+}
+
+// Subtrees run side by side, the fronts above them one after the other, or on all threads where they are large. From the
+// whole tree on, the largest subtree is cut into its root and what is below, for as long as that promises to help.
 void BlockCholesky::Impl::split_tree() {
     const auto& supernodes = symbolic.supernodes;
-    const int count = static_cast<int>(supernodes.size());
+    const int count = static_cast<int>(supernodes.size()), threads = thread_count();
     std::vector<double> work(count);
     std::vector<int> first(count);
+    subtree_roots.clear();
     for (int s = 0; s < count; ++s) {
         work[s] = fronts[s].flops();
         first[s] = s;
@@ -210,20 +225,36 @@ void BlockCholesky::Impl::split_tree() {
             work[s] += work[child];
             first[s] = std::min(first[s], first[child]);
         }
+        if (supernodes[s].parent < 0) subtree_roots.push_back(s);
     }
-    const double limit = stats.factor_flops / 6;
-    std::vector<char> below(count, 0);
-    subtree_roots.clear();
-    subtree_first.clear();
+    const auto larger = [&](int a, int b) { return work[a] > work[b] || (work[a] == work[b] && a < b); };
+    std::sort(subtree_roots.begin(), subtree_roots.end(), larger);
     top.clear();
-    for (int s = count - 1; s >= 0; --s) {
-        const int parent = supernodes[s].parent;
-        const bool parent_inside = parent >= 0 && below[parent];
-        below[s] = parent_inside || work[s] <= limit;
-        if (below[s] && !parent_inside) subtree_roots.push_back(s);
-        if (!below[s]) top.push_back(s);
+    std::vector<int> roots = subtree_roots, above;
+    std::vector<double> pieces;
+    double least = 1e300, time_above = 0.0;
+    const double small = stats.factor_flops / kMostPieces / threads;
+    while (threads > 1 && !roots.empty() && work[roots[0]] > small) {
+        pieces.clear();
+        for (const int root : roots) pieces.push_back(work[root]);
+        if (const double time = time_of(pieces, threads) + time_above; time < least) {
+            least = time;
+            subtree_roots = roots;
+            top = above;
+        }
+        const int cut = roots[0];
+        roots.erase(roots.begin());
+        for (const int child : children[cut])
+            roots.insert(std::lower_bound(roots.begin(), roots.end(), child, larger), child);
+        above.push_back(cut);
+        const double flops = fronts[cut].flops();
+        time_above += flops > kParallelFlops ? std::max(1.0 / threads, 0.6) * flops : flops;
     }
-    std::reverse(top.begin(), top.end());
+    std::sort(top.begin(), top.end());  // children first
+    std::vector<char> below(count, 1);
+    for (const int s : top) below[s] = 0;
+    subtree_first.clear();
+    for (const int root : subtree_roots) subtree_first.push_back(first[root]);
     std::vector<int> level(count, 0);
     for (const int s : top)
         for (const int child : children[s])
@@ -232,9 +263,6 @@ void BlockCholesky::Impl::split_tree() {
     level_start = {0};
     for (std::size_t i = 1; i <= top.size(); ++i)
         if (i == top.size() || level[top[i]] != level[top[i - 1]]) level_start.push_back(static_cast<int>(i));
-    std::sort(subtree_roots.begin(), subtree_roots.end(),
-              [&](int a, int b) { return work[a] > work[b] || (work[a] == work[b] && a < b); });
-    for (int root : subtree_roots) subtree_first.push_back(first[root]);
 }
 
 // A subtree's update matrices lie on two stacks that take turns from one level of the tree to the next: a supernode goes
@@ -361,10 +389,14 @@ void BlockCholesky::Impl::analyse_with(const BlockSymbolic& new_symbolic) {
     place_updates();
 }
 
+bool BlockCholesky::has_analysed(const BlockPattern& pattern, int dof) const {
+    return impl_->dof == dof && impl_->pattern == pattern && (impl_->keeps_order || impl_->own_order);
+}
+
 void BlockCholesky::analyse(const BlockPattern& pattern, int dof, bool in_order) {
     if (dof < 1 || kTile % dof != 0) throw std::invalid_argument("the block size must divide 12");
     Impl& m = *impl_;
-    if (m.dof == dof && m.pattern == pattern && (m.keeps_order || m.own_order)) return;
+    if (has_analysed(pattern, dof)) return;
     const auto start = StageTimer::Clock::now();
     const bool kept = m.keeps_order && !in_order && m.dof == dof && m.pattern.nodes == pattern.nodes;
     m.dof = dof;
@@ -412,15 +444,21 @@ bool BlockCholesky::factor(const BlockMatrix& matrix) {
     return good;
 }
 
-// L z = b within a supernode: its own rows of y become those of z. What the rows after it get is added to y, but for
-// those from `end` on: these are among the rows of `root`, and theirs is added to `above`, in that order.
-void BlockCholesky::Impl::solve_lower(int s, double* y, int end, const std::vector<int>& root, double* above,
-                                      std::vector<double>& local) const {
+// L z = b within a supernode: its own rows of y become those of z. What the rows after it get, from here and from below,
+// goes to its place in `passed`, for its parent to take.
+void BlockCholesky::Impl::solve_lower(int s, double* y, double* passed, std::vector<double>& local) const {
     const Supernode& supernode = symbolic.supernodes[s];
     const Front& front = fronts[s];
     const TileKernels& kernels = tile_kernels();
     local.assign(static_cast<std::size_t>(front.own + front.below) * kTile, 0.0);
     std::copy_n(y + supernode.first * dof, supernode.count * dof, local.data());
+    for (const int child : children[s]) {
+        const double* from = passed + pass_place[child];
+        for (const int row : symbolic.supernodes[child].place) {
+            double* target = local.data() + padded_row(supernode, front, row, dof) * dof;
+            for (int i = 0; i < dof; ++i) target[i] += *from++;
+        }
+    }
     for (int k = 0; k < front.own; ++k) {
         const double* panel = factor.data() + front.offset + k * front.row_stride();
         double* z = local.data() + k * kTile;
@@ -436,16 +474,7 @@ void BlockCholesky::Impl::solve_lower(int s, double* y, int end, const std::vect
                          factor.data() + front.offset + (front.own + k) * front.row_stride(), local.data(),
                          front.own * kTile);
     std::copy_n(local.data(), supernode.count * dof, y + supernode.first * dof);
-    std::size_t place = 0;
-    for (std::size_t r = 0; r < supernode.rows.size(); ++r) {
-        const int row = supernode.rows[r];
-        double* target = y + row * dof;
-        if (row >= end) {
-            while (root[place] < row) ++place;
-            target = above + place * dof;
-        }
-        for (int i = 0; i < dof; ++i) target[i] += local[front.own * kTile + r * dof + i];
-    }
+    std::copy_n(local.data() + front.own * kTile, supernode.rows.size() * dof, passed + pass_place[s]);
 }
 
 // L^T x = z within a supernode, after all that come later.
@@ -472,32 +501,22 @@ void BlockCholesky::Impl::solve_upper(int s, double* y, std::vector<double>& loc
     std::copy_n(local.data(), supernode.count * dof, y + supernode.first * dof);
 }
 
-// Subtrees side by side, then what is above them; and back. What subtrees add to rows above is kept apart and added in
-// their order: the same bits for any number of threads.
+// Subtrees side by side, then what is above them; and back.
 void BlockCholesky::solve(const double* right_hand_side, double* x) const {
     const Impl& m = *impl_;
     const int dof = m.dof;
     std::vector<double> y(static_cast<std::size_t>(m.pattern.nodes) * dof), local;
+    const auto passed = std::make_unique_for_overwrite<double[]>(m.passed_size);
     for (int p = 0; p < m.pattern.nodes; ++p)
         std::copy_n(right_hand_side + m.symbolic.order[p] * dof, dof, y.data() + p * dof);
-    const auto root_of = [&](std::size_t t) -> const Supernode& {
-        return m.symbolic.supernodes[m.subtree_roots[t]];
-    };
     const std::size_t subtrees = m.subtree_roots.size();
     const std::size_t grain = m.stats.factor_flops < kShareFlops ? ~std::size_t{0} : 1;
-    std::vector<std::vector<double>> above(subtrees);
     parallel_for(subtrees, grain, [&](std::size_t t) {
-        const Supernode& root = root_of(t);
         std::vector<double> scratch;
-        above[t].assign(root.rows.size() * dof, 0.0);
         for (int s = m.subtree_first[t]; s <= m.subtree_roots[t]; ++s)
-            m.solve_lower(s, y.data(), root.first + root.count, root.rows, above[t].data(), scratch);
+            m.solve_lower(s, y.data(), passed.get(), scratch);
     });
-    for (std::size_t t = 0; t < subtrees; ++t)
-        for (std::size_t r = 0; r < root_of(t).rows.size(); ++r)
-            for (int i = 0; i < dof; ++i) y[root_of(t).rows[r] * dof + i] += above[t][r * dof + i];
-    const int nodes = m.pattern.nodes;
-    for (const int s : m.top) m.solve_lower(s, y.data(), nodes, {}, nullptr, local);  // children come first
+    for (const int s : m.top) m.solve_lower(s, y.data(), passed.get(), local);  // children come first
     for (std::size_t i = m.top.size(); i-- > 0;) m.solve_upper(m.top[i], y.data(), local);
     parallel_for(subtrees, grain, [&](std::size_t t) {
         std::vector<double> scratch;

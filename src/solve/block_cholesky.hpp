@@ -29,6 +29,7 @@ class BlockCholesky {
     // Ordering and symbolic factorisation; `dof` divides 12. Does nothing when the pattern is the last one.
     // `in_order`: the nodes are numbered in a good elimination order, which saves the search for one.
     void analyse(const BlockPattern& pattern, int dof, bool in_order = false);
+    bool has_analysed(const BlockPattern& pattern, int dof) const;  // the last one
 
     // From now on a new pattern of as many nodes may take the order of the last one, as long as it is still good. What
     // an order is then depends on the patterns before; `false` ends that, also for the present pattern.

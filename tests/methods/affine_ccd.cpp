@@ -1,4 +1,4 @@
-// Steps that a pair of detailed bodies may take, against CCD of all its candidates.
+// Steps that a pair of detailed bodies may take, against CCD of all its candidates; what holds contacts that are too close.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -6,6 +6,7 @@
 #include "geometry/ccd.hpp"
 #include "methods/affine/contact_corners.hpp"
 #include "methods/affine/contact_field.hpp"
+#include "scene/builtin/scene_parts.hpp"
 #include "tenon/builtin.hpp"
 
 namespace tenon::affine {
@@ -79,6 +80,31 @@ TEST(AffineCcd, SkipsNoCandidateThatLimitsTheStep) {
     }
     EXPECT_GT(shortened, 10);
     EXPECT_GT(whole, 10);
+}
+
+// A box over another, at a usual gap and at one of a ten-thousandth of the contact range.
+TEST(AffineContact, StiffensOnlyWhatIsUnusuallyClose) {
+    Scene scene;
+    scene.add_body(body_spec(scene, "lower", box_spec({1, 1, 1}), Vec3::Zero()));
+    scene.add_body(body_spec(scene, "upper", box_spec({1, 1, 1}), Vec3(0, 1.5, 0)));
+    const World world = build_world(scene);
+    ContactScale scale;
+    scale.dhat = 1e-2;
+    for (const double part : {0.5, 1e-4}) {
+        Mat34 upper = world.bodies.q[1];
+        upper.col(3) = Vec3(0.1, 1.0 + part * scale.dhat, 0.1);
+        ContactField field(world);
+        field.rebuild(world, {{world.bodies.q[0], world.bodies.q[0], 0.0, false}, {upper, upper, 1e-3, true}},
+                      scale, {1.0, 1.0});
+        field.set_pose(0, world.bodies.q[0]);
+        field.set_pose(1, upper);
+        field.evaluate(0);
+        const double energy = field.contacts(0).energy;
+        ASSERT_GT(energy, 0.0);
+        field.stiffen_if_close(0);
+        field.evaluate(0);
+        EXPECT_NEAR(field.contacts(0).energy / energy, part < 1e-3 ? 10.0 : 1.0, 1e-9) << part;
+    }
 }
 
 }  // namespace

@@ -203,6 +203,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     wanted_ = q_;
     left_.assign(q_.size(), 0);
     room_.assign(q_.size(), 0.0);
+    friction_renewed_.assign(q_.size(), 1);
     crowded_.resize(q_.size(), 0);
     StepContext context{settings_,    bodies_, sweeps_, field_, q_,       joint_rows_,
                         multipliers_, wanted_, left_,   node_,  solvers_, memories_};
@@ -278,7 +279,10 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
             results[k].converged = true;
         results[k].energy_ms += start_ms;
         if (!open) return;
-        for (int again = 1; again < settings_.friction_iterations && results[k].converged; ++again) {
+        // Over all rounds: new normal forces may go back and forth for ever, and new candidates not give them more time.
+        int renewed = 1;
+        for (const int body : island.bodies) renewed = std::max(renewed, friction_renewed_[body]);
+        for (; renewed < settings_.friction_iterations && results[k].converged; ++renewed) {
             parallel_for(island.pairs.size(), grain_of(island, 16),
                          [&](std::size_t n) { field_.lag_friction(island.pairs[n]); });
             IslandResult more = solve_island(island, context, false);
@@ -286,6 +290,7 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
             results[k].go_on(std::move(more));
             if (settled) break;
         }
+        for (const int body : island.bodies) friction_renewed_[body] = renewed;
     };
     for_islands(islands, solve);
     bool more = false;
@@ -304,8 +309,10 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         for (const int body : islands[k].bodies) finished_[body] = !result.out_of_slack;
     }
     for (int pair = 0; more && pair < field_.pair_count(); ++pair)
-        if (!field_.contacts(pair).friction.empty())
-            friction_[key_of(field_.pair(pair))] = field_.contacts(pair).friction;
+        if (const auto& friction = field_.contacts(pair).friction; !friction.empty())
+            friction_[key_of(field_.pair(pair))] = friction;
+        else
+            friction_.erase(key_of(field_.pair(pair)));
     emit_path(islands, results);
     write_log(islands, results, round);
     return more;

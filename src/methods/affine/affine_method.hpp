@@ -82,6 +82,8 @@ class AffineMethod final : public Method {
     std::vector<Mat34> wanted_;
     std::vector<char> left_;    // bodies that left their slack
     std::vector<double> room_;  // slack of bodies that left theirs, in this step
+    std::vector<int>
+        friction_renewed_;      // how often the normal forces of a body's friction were, in this step
     std::vector<double> turn_;  // rad, that inertia and torques alone would turn a body by
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers_;
     IslandMemories memories_;

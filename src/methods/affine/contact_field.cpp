@@ -31,6 +31,8 @@ constexpr std::size_t few_vertices = 64;
 constexpr double most_used = 0.8;
 constexpr std::size_t many_vertices = 1024;  // threads share more
 
+constexpr double unusually_close = 1e-3;  // of the contact range
+
 // An affine map, two rows at once.
 class Mover {
   public:
@@ -268,6 +270,14 @@ void ContactField::evaluate(int k) {
         point.stiffness = point.weight * radial.stiffness;
         pair.energy += point.weight * radial.energy;
     }
+}
+
+void ContactField::stiffen_if_close(int k) {
+    PairContacts& pair = contacts(k);
+    if (pair.points.empty() || pair.closest - pair.range.separation > unusually_close * pair.range.dhat)
+        return;
+    pair.strength *= 10.0;
+    pair.seen_a = pair.seen_b = -1;
 }
 
 // Contacts at one place of both bodies slide alike: friction takes them as one, where their forces have their centre.

@@ -129,6 +129,9 @@ class ContactField {
     int bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const;
     void lag_friction(int k);  // takes present contacts as the friction's normal forces
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
+    // Where pair k's contacts have come far closer than barriers usually let them: a stronger one for the rest of the
+    // step, from the next evaluation on.
+    void stiffen_if_close(int k);
 
   private:
     void compact();

@@ -137,6 +137,7 @@ class IslandNewton {
         while (result_.iterations < limit && !result_.converged && !result_.out_of_slack) {
             ++result_.iterations;
             if (overshot_) start_friction_again();
+            if (blocked_steps_ >= 8) stiffen_blockers();
             find_direction();
             for (int again = 0; again < 3 && stiffen_reversals(); ++again) find_direction();
             note_motion();
@@ -319,7 +320,7 @@ class IslandNewton {
             system.analyse(island_, factors);
         };
         // An order of elimination is one thread's work: the other sums contacts meanwhile.
-        if (link(system))
+        if (link(system) && !factors.has_analysed(system.matrix().pattern, Dof))
             parallel_for(2, grain_of(island_, 1), [&](std::size_t part) { part == 0 ? analyse() : sum(); });
         else
             sum();
@@ -356,7 +357,10 @@ class IslandNewton {
         }
     }
 
+    // The poses of a step of length t along the direction, in `trial_`.
     void move_trial(double t) {
+        if (t == trial_length_) return;
+        trial_length_ = t;
         parallel_for(poses_.size(), grain_of(island_, 32), [&](std::size_t n) {
             if (motion_[n] == 0.0) {
                 trial_[n] = poses_[n];
@@ -382,6 +386,14 @@ class IslandNewton {
             affine_system_.onto_joints(island_, context_, solver(), trial_, t);
             for (std::size_t n = 0; n < poses_.size(); ++n) trial_[n] += poses_[n];
         }
+    }
+
+    // A logarithm stops a contact late where much else has energy to gain: then its gap is all the room that steps have,
+    // and they come to nothing.
+    void stiffen_blockers() {
+        blocked_steps_ = 0;
+        for (const int k : island_.pairs) context_.field.stiffen_if_close(k);
+        start();
     }
 
     // The full step, no body's longer than anything moves in this time step: the next candidates follow it.
@@ -524,6 +536,7 @@ class IslandNewton {
     }
 
     void take_step() {
+        trial_length_ = -1.0;
         const double motion = *std::max_element(motion_.begin(), motion_.end());
         const bool small = was_small_ = motion <= context_.tolerance;
         IterationLog& log = result_.log.emplace_back();
@@ -563,6 +576,7 @@ class IslandNewton {
                 log.energy = trial_energy;
                 log.length = t;
                 overshot_ = t < 0.1 * std::min(1.0, log.filtered);
+                blocked_steps_ = log.filtered < 0.02 ? blocked_steps_ + 1 : 0;
                 last_length_ = t;
                 // Rigid steps that promise too much again and again: what resists them is strain.
                 const double promised = -t * (1.0 - 0.5 * std::min(t, 1.0)) * direction_.slope;
@@ -646,9 +660,11 @@ class IslandNewton {
     std::vector<double>& motion_ =
         memory_->motion;  // m, of each body's fastest point over the whole Newton step
     std::vector<Mat34>& last_step_ = memory_->last_step;
-    double last_length_ = 0.0;  // of it that was taken; 0: none
+    double last_length_ = 0.0;    // of it that was taken; 0: none
+    double trial_length_ = -1.0;  // of the step that `trial_` is at; negative: of none
     bool friction_stale_ = false;
     bool overshot_ = false;  // the last step had to be shortened although nothing was in its way
+    int blocked_steps_ = 0;  // one after the other that CCD has left little of
     int stale_steps_ = 0;
     int poor_steps_ = 0;
     int depth_ = 0;

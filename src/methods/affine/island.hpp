@@ -28,7 +28,7 @@ std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& f
 
 // Islands are solved beside each other, and large ones share the work on their bodies and pairs: whoever has no island
 // left helps the others. Detailed pairs are shared one by one.
-constexpr std::size_t large_island = 64;  // pairs
+constexpr std::size_t large_island = 24;  // pairs
 inline std::size_t grain_of(const Island& island, std::size_t grain) {
     if (island.pairs.size() >= large_island) return grain;
     return island.detailed ? 1 : ~std::size_t{0};

@@ -115,13 +115,13 @@ void NewtonSystem<Dof>::add_pairs_of(int node, const Island& island, const StepC
 
 template <int Dof>
 bool NewtonSystem<Dof>::link(const Island& island, const StepContext& context) {
-    std::size_t linked = 0;
-    for (const int k : island.pairs) {
-        PairContacts& contacts = context.field.contacts(k);
-        // Pairs that touched once keep their place: a new pattern needs a new elimination order.
-        contacts.linked = contacts.linked || !contacts.points.empty() || !contacts.friction.empty();
-        linked += contacts.linked;
-    }
+    const auto linked =
+        parallel_sum(island.pairs.size(), large_island, std::size_t{0}, [&](std::size_t n) -> std::size_t {
+            PairContacts& contacts = context.field.contacts(island.pairs[n]);
+            // Pairs that touched once keep their place: a new pattern needs a new elimination order.
+            contacts.linked = contacts.linked || !contacts.points.empty() || !contacts.friction.empty();
+            return contacts.linked;
+        });
     if (listed_ && linked == linked_) return false;
     linked_ = linked;
     const auto nodes_of = [&](const auto& two) {
