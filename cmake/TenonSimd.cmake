@@ -1,6 +1,7 @@
 # Sources named *_avx2.cpp hold kernels chosen at run time; only they may use AVX2 and FMA instructions.
 # Kernels of small unrolled loops (chain_sweep*, contacts of affine bodies, distances) need -O3: at -O2 those loops stay
-# loops over memory and small matrix products stay calls.
+# loops over memory and small matrix products stay calls. They do without the precompiled header, which is made at -O2 and
+# brings that along.
 foreach(source ${TENON_SOURCES})
   set(options "")
   if(source MATCHES "_avx2\\.cpp$")
@@ -8,6 +9,7 @@ foreach(source ${TENON_SOURCES})
   endif()
   if(source MATCHES "/(chain_sweep[a-z0-9_]*|affine/(contact_(field|collect|bends)|newton_system|pair_sum|friction|island|candidates)|geometry/(distance|(closest|apart)_four[a-z0-9_]*|ccd|overlap_[a-z]*))\\.cpp$" AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     list(APPEND options -O3)
+    set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   endif()
   if(options)
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${options}")

@@ -174,11 +174,11 @@ class BlockSearch {
             const LaneTurnedBox& element = few[few.slot(few_nodes[at].item)].box;
             LaneBox region = element.own;
             region.inflate(margin + element.rounding);
-            const LaneNodes along = many.along(element.axes);
+            const NodeTest test(many.along(element.axes), region);
             for (int j = many_start; j < many_end;) {
                 ++stats_.node_tests;
                 const Bvh::Node& node = many_nodes[j];
-                if (apart(region, along.box(node))) {
+                if (test.beyond(node)) {
                     j = node.escape;
                     continue;
                 }
@@ -191,9 +191,10 @@ class BlockSearch {
     // Some leaf below the node does.
     bool reaches(const LaneBox& box, const LaneNodes& many, const Bvh& tree, int start) {
         const auto nodes = tree.nodes();
+        const NodeTest test(many, box);
         for (int j = start; j < nodes[start].escape;) {
             ++stats_.node_tests;
-            const bool beyond = apart(box, many.box(nodes[j]));
+            const bool beyond = test.beyond(nodes[j]);
             if (!beyond && nodes[j].leaf()) return true;
             j = beyond ? nodes[j].escape : j + 1;
         }
@@ -239,88 +240,96 @@ class BlockSearch {
         stats_.box_tests += elements(a.block);
         if (picked_a_.size() == 0) return;
         stats_.box_tests += elements(b.block);
-        const TrianglesOf triangles{b.block};
-        const EdgesOf edges{b.block};
-        const VerticesOf vertices{b.block};
-        const int edge_rows = rows_of(triangles.count()), vertex_rows = edge_rows + rows_of(edges.count()),
-                  all_rows = vertex_rows + rows_of(vertices.count());
         // Of b what reaches into a's box along a's axes, and into what was picked of a along its own.
         LaneBox region_a = a.box.own;
         region_a.inflate(margin);
-        std::uint8_t picked_b[most_rows];
-        if (!pick_rows(b.block, blocks_b_.world(slot_b), a.box.axes, region_a, picked_b)) return;
-        const BoxRow* rows = blocks_b_.rows(slot_b);
+        std::uint8_t beyond[SurfaceTree::block_vertices], common = 0xff;
+        const LanePoint* world_b = blocks_b_.world(slot_b);
+        for (std::size_t i = 0; i < b.block.vertices.size(); ++i)
+            common &= beyond[i] = sides_beyond(LaneBox::of(a.box.axes.along(world_b[i])), region_a);
+        if (common != 0) return;
         const SpreadBox reached(picked_a_.bounds);
-        std::uint8_t any = 0;
-        for (int row = 0; row < all_rows; ++row)
-            any |= picked_b[row] &= static_cast<std::uint8_t>(~apart(reached, rows[row].own) & 0xf);
-        if (any == 0) return;
-        meeting_ = {world, margin, rows, picked_b};
-        meet_primitives(triangles, edges, vertices, edge_rows, vertex_rows);
+        const TrianglesOf triangles{b.block};
+        const EdgesOf edges{b.block};
+        const VerticesOf vertices{b.block};
+        const auto& pa = picked_a_;
+        const bool all = crossings_ || loose_;
+        bool some = false;
+        if (all || pa.vertices.count > 0) some |= pick_rows(slot_b, triangles, beyond, reached);
+        if (all || pa.edges.count > 0) some |= pick_rows(slot_b, edges, beyond, reached);
+        if (all || pa.triangles.count > 0) some |= pick_rows(slot_b, vertices, beyond, reached);
+        if (!some) return;
+        meeting_.world_a = blocks_a_.world(slot_a);
+        meeting_.margin = margin;
+        meeting_.slot_b = slot_b;
+        meeting_.used_a = meeting_.used_b = 0;
+        meet_primitives(triangles, edges, vertices);
         blocks_a_.use(slot_a, meeting_.used_a);
         blocks_b_.use(slot_b, meeting_.used_b);
     }
 
-    // A bit for each primitive of the block that reaches into the region, in rows of four; false when none does.
-    static bool pick_rows(const SurfaceTree::Block& block, const LanePoint* world, const LaneAxes& axes,
-                          const LaneBox& region, std::uint8_t* rows) {
-        std::uint8_t beyond[SurfaceTree::block_vertices], common = 0xff;
-        for (std::size_t i = 0; i < block.vertices.size(); ++i)
-            common &= beyond[i] = sides_beyond(LaneBox::of(axes.along(world[i])), region);
-        if (common != 0) return false;
-        const auto pick = [&](const auto& primitives) {
-            for (int first = 0; first < primitives.count(); first += 4) {
-                unsigned picked = 0;
-                const int last = std::min(first + 4, primitives.count());
-                for (int n = first; n < last; ++n) {
-                    std::uint8_t outside = 0xff;
-                    for (const std::uint8_t corner : primitives.corners(n)) outside &= beyond[corner];
-                    picked |= static_cast<unsigned>(outside == 0) << (n - first);
-                }
-                *rows++ = static_cast<std::uint8_t>(picked);
+    // A bit for each of the block's primitives that has a corner on the right side of all sides and whose box reaches into
+    // `reached`, in rows of four; false when none does.
+    template <class Primitives>
+    bool pick_rows(int slot, const Primitives& primitives, const std::uint8_t* beyond,
+                   const SpreadBox& reached) {
+        std::uint8_t* picked = meeting_.picked_b[Primitives::kind];
+        const int count = primitives.count(), rows = rows_of(count);
+        std::uint8_t any = 0;
+        for (int row = 0; row < rows; ++row) {
+            unsigned bits = 0;
+            const int first = 4 * row, last = std::min(first + 4, count);
+            for (int n = first; n < last; ++n) {
+                std::uint8_t outside = 0xff;
+                for (const std::uint8_t corner : primitives.corners(n)) outside &= beyond[corner];
+                bits |= static_cast<unsigned>(outside == 0) << (n - first);
             }
-        };
-        pick(TrianglesOf{block});
-        pick(EdgesOf{block});
-        pick(VerticesOf{block});
-        return true;
+            any |= picked[row] = static_cast<std::uint8_t>(bits);
+        }
+        if (any == 0) return false;
+        blocks_b_.make_rows(slot, primitives);
+        const BoxRow* boxes = blocks_b_.template rows<Primitives>(slot);
+        any = 0;
+        for (int row = 0; row < rows; ++row)
+            any |= picked[row] &= static_cast<std::uint8_t>(~apart(reached, boxes[row].own) & 0xf);
+        return any != 0;
     }
 
-    void meet_primitives(const TrianglesOf& triangles, const EdgesOf& edges, const VerticesOf& vertices,
-                         int edge_rows, int vertex_rows) {
+    void meet_primitives(const TrianglesOf& triangles, const EdgesOf& edges, const VerticesOf& vertices) {
         const auto& pa = picked_a_;
         auto all = [](int, int) { return true; };
-        meet(pa.vertices, triangles, 0, out_.vertex_triangle, all);
-        meet(pa.triangles, vertices, vertex_rows, out_.triangle_vertex, all);
-        meet(pa.edges, edges, edge_rows, out_.edge_edge, all);
+        meet(pa.vertices, triangles, out_.vertex_triangle, all);
+        meet(pa.triangles, vertices, out_.triangle_vertex, all);
+        meet(pa.edges, edges, out_.edge_edge, all);
         if (crossings_) {
-            meet(pa.edges, triangles, 0, crossings_->edge_triangle, all);
-            meet(pa.triangles, edges, edge_rows, crossings_->triangle_edge, all);
+            meet(pa.edges, triangles, crossings_->edge_triangle, all);
+            meet(pa.triangles, edges, crossings_->triangle_edge, all);
         }
         if (!loose_) return;
-        meet(pa.vertices, edges, edge_rows, out_.point_edge,
+        meet(pa.vertices, edges, out_.point_edge,
              [&](int v, int e) { return sa_.loose_point(v) && sb_.loose_edge(e); });
-        meet(pa.edges, vertices, vertex_rows, out_.edge_point,
+        meet(pa.edges, vertices, out_.edge_point,
              [&](int e, int v) { return sa_.loose_edge(e) && sb_.loose_point(v); });
-        meet(pa.vertices, vertices, vertex_rows, out_.point_point,
+        meet(pa.vertices, vertices, out_.point_point,
              [&](int v, int w) { return sa_.loose_point(v) && sb_.loose_point(w); });
     }
 
     // Pairs of picked primitives that neither the world's axes nor those of b's block keep apart.
     template <class ListA, class PrimitivesB, class Accept>
-    void meet(const ListA& a, const PrimitivesB& b, int first_row, std::vector<ItemPair>& out,
-              const Accept& accept) {
-        const BoxRow* rows = meeting_.rows_b + first_row;
-        const std::uint8_t* picked = meeting_.picked_b + first_row;
+    void meet(const ListA& a, const PrimitivesB& b, std::vector<ItemPair>& out, const Accept& accept) {
+        if (a.count == 0) return;
+        const std::uint8_t* picked = meeting_.picked_b[PrimitivesB::kind];
         int list[most_rows], count = 0, there = 0;  // rows with something that was picked
         for (int row = 0; row < rows_of(b.count()); ++row) {
             list[count] = row;
             count += picked[row] != 0;
             there += bits_of_four[picked[row]];
         }
+        if (count == 0) return;
         stats_.box_tests += a.count * there;
+        const BoxRow* rows = blocks_b_.template rows<PrimitivesB>(meeting_.slot_b);
         std::uint64_t used_a = 0, used_b = 0;
-        for (int i = 0; i < a.count && count > 0; ++i) {
+        for (int i = 0; i < a.count; ++i) {
             LaneBox world = box_of(meeting_.world_a, a.corners[i]);
             world.inflate(meeting_.margin);
             const SpreadBox first(a.box[i]), second(world);
@@ -340,15 +349,15 @@ class BlockSearch {
         meeting_.used_b |= used_b;
     }
 
+    static constexpr int most_rows =
+        std::max(rows_of(SurfaceTree::block_elements), rows_of(SurfaceTree::block_vertices));
     struct Meeting {
         const LanePoint* world_a = nullptr;
         float margin = 0.0f;
-        const BoxRow* rows_b = nullptr;
-        const std::uint8_t* picked_b = nullptr;  // a bit for each primitive of a row
-        std::uint64_t used_a = 0, used_b = 0;    // corners that candidates have
+        int slot_b = 0;
+        std::uint8_t picked_b[3][most_rows];   // by kind: a bit for each primitive of a row
+        std::uint64_t used_a = 0, used_b = 0;  // corners that candidates have
     };
-    static constexpr int most_rows =
-        rows_of(SurfaceTree::block_elements) + 2 * rows_of(SurfaceTree::block_vertices);
 
     const SurfaceTree &sa_, &sb_;
     LanePlacement place_a_, place_b_;

@@ -205,6 +205,38 @@ struct LaneNodes {
     }
 };
 
+// Many nodes against one region: all of a node's way lies around the middle of it, by half of it and the node's size.
+class NodeTest {
+  public:
+    NodeTest(const LaneNodes& nodes, const LaneBox& region) {
+        const Lanes half = all_lanes(0.5f);
+        for (int k = 0; k < 3; ++k) {
+            middle_[k] = half * (nodes.column[0][k] + nodes.column[1][k]);
+            way_[k] = half * (nodes.column[1][k] - nodes.column[0][k]);
+            size_[k] = greater(nodes.absolute[0][k], nodes.absolute[1][k]);
+        }
+        center_ = half * (nodes.center[0] + nodes.center[1]) - half * (region.lo + region.hi);
+        center_way_ = half * (nodes.center[1] - nodes.center[0]);
+        reach_ = greater(nodes.slack[0], nodes.slack[1]) + half * (region.hi - region.lo);
+    }
+
+    bool beyond(const Bvh::Node& node) const {
+        const Lanes lo{node.lo[0], node.lo[1], node.lo[2], 0.0f},
+            hi{node.hi[0], node.hi[1], node.hi[2], 0.0f};
+        const Lanes half = all_lanes(0.5f), middle = half * (lo + hi), size = half * (hi - lo);
+        const Lanes c0 = spread<0>(middle), c1 = spread<1>(middle), c2 = spread<2>(middle);
+        const Lanes at = center_ + middle_[0] * c0 + middle_[1] * c1 + middle_[2] * c2,
+                    way = center_way_ + way_[0] * c0 + way_[1] * c1 + way_[2] * c2,
+                    reach = reach_ + size_[0] * spread<0>(size) + size_[1] * spread<1>(size) +
+                            size_[2] * spread<2>(size);
+        return bits(magnitude(at) - magnitude(way) > reach) != 0;
+    }
+
+  private:
+    Lanes middle_[3], way_[3], size_[3];
+    Lanes center_, center_way_, reach_;
+};
+
 // Where a posed surface's vertices and tree nodes are, relative to an origin near what is looked at.
 class LanePlacement {
   public:

@@ -71,7 +71,7 @@ struct BlockStore {
         SurfaceTree::Block block;
         LaneTurnedBox box;
         int world = -1, own = -1;  // where the first corner is in the lists; -1: not yet there
-        int rows = -1;             // the same for its primitives
+        int rows[3] = {-1, -1, -1};  // the same for its triangles, edges and vertices
         std::uint64_t used = 0;    // bits of the corners that candidates have
     };
     struct Side {
@@ -108,18 +108,21 @@ LaneBox box_of(const LaneBox* corner, const std::array<std::uint8_t, Size>& corn
 
 // The primitives of a block, by their number in it.
 struct TrianglesOf {
+    static constexpr int kind = 0;
     const SurfaceTree::Block& block;
     int count() const { return static_cast<int>(block.triangles.size()); }
     int id(int n) const { return block.triangles[n].id; }
     std::array<std::uint8_t, 3> corners(int n) const { return block.triangles[n].corner; }
 };
 struct EdgesOf {
+    static constexpr int kind = 1;
     const SurfaceTree::Block& block;
     int count() const { return static_cast<int>(block.edges.size()); }
     int id(int n) const { return block.edges[n].id; }
     std::array<std::uint8_t, 2> corners(int n) const { return block.edges[n].corner; }
 };
 struct VerticesOf {
+    static constexpr int kind = 2;
     const SurfaceTree::Block& block;
     int count() const { return block.owned; }
     int id(int n) const { return block.vertices[n]; }
@@ -160,7 +163,8 @@ class PosedBlocks {
             BlockStore::Slot& slot = *store_.slots.take(1);
             slot.block = place_.surface().block(block);
             slot.box = place_.turned_box(place_.surface().turned_box(block));
-            slot.world = slot.own = slot.rows = -1;
+            slot.world = slot.own = -1;
+            for (int& rows : slot.rows) rows = -1;
             slot.used = 0;
             if (place_.surface().of_single_elements()) fit(found);
         }
@@ -197,25 +201,14 @@ class PosedBlocks {
         }
         return &store_.own[it.own];
     }
-    // Rows of its triangles, then of its edges, then of its vertices, valid as long. What does not count is nowhere.
-    const BoxRow* rows(int slot) {
-        BlockStore::Slot& it = store_.slots[slot];
-        if (it.rows < 0) {
-            const LaneBox* own_ways = own(slot);
-            const LanePoint* corners = world(slot);
-            LaneBox ways[SurfaceTree::block_vertices];
-            for (std::size_t i = 0; i < it.block.vertices.size(); ++i) ways[i] = LaneBox::of(corners[i]);
-            const TrianglesOf triangles{it.block};
-            const EdgesOf edges{it.block};
-            const VerticesOf vertices{it.block};
-            it.rows = static_cast<int>(store_.rows.size());
-            BoxRow* out = store_.rows.take(rows_of(triangles.count()) + rows_of(edges.count()) +
-                                           rows_of(vertices.count()));
-            out = fill_rows(triangles, own_ways, ways, {}, out);
-            out = fill_rows(edges, own_ways, ways, place_.body().edge_counts, out);
-            fill_rows(vertices, own_ways, ways, place_.body().vertex_counts, out);
-        }
-        return &store_.rows[it.rows];
+    // Rows of its triangles, edges or vertices. What does not count is nowhere.
+    void make_rows(int slot, const TrianglesOf& all) { make_rows(slot, all, {}); }
+    void make_rows(int slot, const EdgesOf& all) { make_rows(slot, all, place_.body().edge_counts); }
+    void make_rows(int slot, const VerticesOf& all) { make_rows(slot, all, place_.body().vertex_counts); }
+    // Those that were made; valid until others are.
+    template <class Primitives>
+    const BoxRow* rows(int slot) const {
+        return &store_.rows[store_.slots[slot].rows[Primitives::kind]];
     }
 
   private:
@@ -228,19 +221,23 @@ class PosedBlocks {
     }
 
     template <class Primitives>
-    static BoxRow* fill_rows(const Primitives& all, const LaneBox* own, const LaneBox* world,
-                             std::span<const char> counts, BoxRow* out) {
+    void make_rows(int slot, const Primitives& all, std::span<const char> counts) {
+        int& first_row = store_.slots[slot].rows[Primitives::kind];
+        if (first_row >= 0) return;
+        first_row = static_cast<int>(store_.rows.size());
+        const LaneBox* along = own(slot);
+        const LanePoint* corners = world(slot);
+        BoxRow* out = store_.rows.take(rows_of(all.count()));
         for (int first = 0; first < all.count(); first += 4, ++out) {
             LaneBox along_own[4], along_world[4];
             for (int k = 0; k < 4; ++k) {
                 const int n = first + k;
                 const bool there = n < all.count() && (counts.empty() || counts[all.id(n)]);
-                along_own[k] = there ? box_of(own, all.corners(n)) : LaneBox::nothing();
-                along_world[k] = there ? box_of(world, all.corners(n)) : LaneBox::nothing();
+                along_own[k] = there ? box_of(along, all.corners(n)) : LaneBox::nothing();
+                along_world[k] = there ? box_of(corners, all.corners(n)) : LaneBox::nothing();
             }
             *out = {FourBoxes::of(along_own), FourBoxes::of(along_world)};
         }
-        return out;
     }
 
     const LanePlacement& place_;

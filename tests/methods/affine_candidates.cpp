@@ -67,9 +67,9 @@ void expect_that_looking_at_some_again_finds_all(const Scene& scene, double dhat
             sweeps[i] = {q[i], q[i], dhat, true};
             ++changes;
         }
-        const std::size_t stored = kept.candidates().candidates.size();
+        const std::size_t stored = kept.candidates().count;
         kept.rebuild(world, sweeps, changed, scale, mass);
-        compacted += kept.candidates().candidates.size() < stored;
+        compacted += kept.candidates().count < stored;
         ContactField fresh(world);
         fresh.rebuild(world, sweeps, scale, mass);
         expect_same_candidates(kept, fresh);

@@ -135,7 +135,7 @@ void CandidateBuilder::find_body_pairs(const World& world, const std::vector<con
     for (std::size_t i = 0; i < count; ++i) {
         reach_[i] = sweeps[i].slack + 0.5 * dhat + world.bodies.min_separation[i];
         boxes_[i] = moved_box(sweeps[i].q0, *shapes[i]);
-        boxes_[i].add(moved_box(sweeps[i].q1, *shapes[i]));
+        if (sweeps[i].moves) boxes_[i].add(moved_box(sweeps[i].q1, *shapes[i]));
         boxes_[i].inflate(reach_[i]);
         moves_[i] = sweeps[i].moves;
     }
@@ -183,7 +183,7 @@ void CandidateBuilder::split_large_pairs(const std::vector<const ContactShape*>&
 void CandidateBuilder::join(const std::vector<const ContactShape*>& shapes, CandidateSet& set) {
     fresh_.clear();
     place_.resize(searches_.size());
-    int count = static_cast<int>(set.candidates.size());
+    int count = static_cast<int>(set.count);
     for (std::size_t first = 0, last; first < searches_.size(); first = last) {
         const auto [a, b] = body_pairs_[searches_[first].pair];
         for (last = first + 1; last < searches_.size() && searches_[last].pair == searches_[first].pair;)

@@ -83,12 +83,16 @@ float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa,
 
 struct CandidateSet {
     std::vector<CandidatePair> pairs;
+    // The first `count` of these lists, which never shrink: filling them anew costs more than the memory.
     std::vector<Candidate> candidates;
     std::vector<std::array<int, 4>> corners;  // of each: its vertices, the first side's before the second's
+    std::size_t count = 0;
 
-    void resize(std::size_t count) {
-        candidates.resize(count);
-        corners.resize(count);
+    void resize(std::size_t new_count) {
+        count = new_count;
+        if (count <= candidates.size()) return;
+        candidates.resize(2 * count);
+        corners.resize(2 * count);
     }
 };
 

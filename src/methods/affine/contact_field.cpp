@@ -106,7 +106,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
                            const std::vector<double>& contact_mass) {
     builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
     note_starts(sweeps);
-    known_.grow(set_.candidates.size());
+    known_.grow(set_.count);
     for (BodyPoints& points : points_) {
         points.odometer = 0.0;
         points.use_none();
@@ -123,7 +123,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
     compact();
     builder_.rebuild(world, body_shapes_, sweeps, scale.dhat, changed, set_, added_);
     note_starts(sweeps);
-    known_.grow(set_.candidates.size());
+    known_.grow(set_.count);
     contacts_.resize(std::max(contacts_.size(), static_cast<std::size_t>(builder_.slots())));
     parallel_for(added_.size(), 16, [&](std::size_t k) { start_pair(added_[k]); });
     builder_.visit_vertices([&](int body, const std::vector<int>& more) { points_[body].use(more); });
@@ -133,7 +133,7 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
 // Partial rebuilds leave what they replace behind: takes it out when it is more than what is in use.
 void ContactField::compact() {
     const std::size_t used = candidate_count();
-    if (set_.candidates.size() <= 2 * used) return;
+    if (set_.count <= 2 * used) return;
     std::vector<CandidatePair*> in_order;
     for (CandidatePair& pair : set_.pairs) in_order.push_back(&pair);
     std::sort(in_order.begin(), in_order.end(),
