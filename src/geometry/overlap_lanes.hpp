@@ -254,6 +254,11 @@ class LanePlacement {
                 nodes_.column[pose][k] = lanes(linear.col(k));
                 nodes_.absolute[pose][k] = magnitude(nodes_.column[pose][k]);
             }
+            if (pose == 0) {
+                // Gershgorin's bound on how much the pose stretches anything.
+                const double stretch = (linear.transpose() * linear).cwiseAbs().rowwise().sum().maxCoeff();
+                shortest_ = all_lanes(static_cast<float>((1.0 - lane_rounding) / std::sqrt(stretch)));
+            }
             const Vec3 sizes = center.cwiseAbs() + linear.cwiseAbs() * reach;
             const double size = sizes.maxCoeff();
             rounding_ = std::max(rounding_, point_rounding * static_cast<float>(sizes.sum()));
@@ -288,10 +293,10 @@ class LanePlacement {
             }
             box.half[k] = half[k].at[0];
             box.drift += size_of(half[k].at[1] - half[k].at[0]);
-            directions[k] = axis.at[0] / all_lanes(size_of(axis.at[0]));  // any unit vectors would do
+            directions[k] = shortest_ * axis.at[0];
         }
         const Lanes fourth = vector(Lanes{rest.fourth[0], rest.fourth[1], rest.fourth[2], 0.0f}).at[0];
-        directions[3] = fourth / all_lanes(size_of(fourth));
+        directions[3] = shortest_ * fourth;
         for (int k = 0; k < 3; ++k)
             box.axes.column[k] =
                 Lanes{directions[0][k], directions[1][k], directions[2][k], directions[3][k]};
@@ -324,6 +329,7 @@ class LanePlacement {
     const Posed& body_;
     LaneNodes nodes_;
     float rounding_ = 0.0f;  // of any vertex
+    Lanes shortest_;  // times a unit vector of the body frame that is moved along: at most a unit vector
 };
 
 }  // namespace tenon::geometry

@@ -70,9 +70,9 @@ struct BlockStore {
     struct Slot {
         SurfaceTree::Block block;
         LaneTurnedBox box;
-        int world = -1, own = -1;  // where the first corner is in the lists; -1: not yet there
+        int world = -1, own = -1;    // where the first corner is in the lists; -1: not yet there
         int rows[3] = {-1, -1, -1};  // the same for its triangles, edges and vertices
-        std::uint64_t used = 0;    // bits of the corners that candidates have
+        std::uint64_t used = 0;      // bits of the corners that candidates have
     };
     struct Side {
         SlotTable table;

@@ -361,7 +361,7 @@ class IslandNewton {
     void move_trial(double t) {
         if (t == trial_length_) return;
         trial_length_ = t;
-        parallel_for(poses_.size(), grain_of(island_, 32), [&](std::size_t n) {
+        parallel_for(poses_.size(), grain_of(island_, 16), [&](std::size_t n) {
             if (motion_[n] == 0.0) {
                 trial_[n] = poses_[n];
                 return;
@@ -412,7 +412,7 @@ class IslandNewton {
 
     void note_motion() {
         motion_.resize(poses_.size());
-        parallel_for(poses_.size(), grain_of(island_, 64),
+        parallel_for(poses_.size(), grain_of(island_, 32),
                      [&](std::size_t n) { motion_[n] = displacement_bound(direction_.step[n], shape(n)); });
     }
 
@@ -423,7 +423,7 @@ class IslandNewton {
 
     bool within_slack() const {
         std::atomic<bool> within = true;
-        parallel_for(poses_.size(), grain_of(island_, 64), [&](std::size_t n) {
+        parallel_for(poses_.size(), grain_of(island_, 32), [&](std::size_t n) {
             if (!within_slack(n)) within = false;
         });
         return within;

@@ -221,7 +221,7 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
     out.turn.resize(nodes);
     out.stretch.resize(nodes);
     out.slope_of.resize(nodes);
-    parallel_for(nodes, grain_of(island, 64), [&](std::size_t n) {
+    parallel_for(nodes, grain_of(island, 16), [&](std::size_t n) {
         const BodyStep& body = context.bodies.body[island.bodies[n]];
         const Mat34& q = context.q[island.bodies[n]];
         const Eigen::Map<const Eigen::Matrix<double, Dof, 1>> d(x_.data() + n * Dof);
@@ -280,7 +280,7 @@ void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& conte
     };
     const auto some_gap_closes = [&] {
         closed.assign(pairs, 0.0);
-        parallel_for(pairs, grain_of(island, 64), [&](std::size_t k) {
+        parallel_for(pairs, grain_of(island, 32), [&](std::size_t k) {
             const CandidatePair& pair = context.field.pair(island.pairs[k]);
             const PairContacts& contacts = context.field.contacts(island.pairs[k]);
             const int a = context.node[pair.a], b = context.node[pair.b];
@@ -292,7 +292,7 @@ void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& conte
         return std::any_of(closed.begin(), closed.end(), [](double part) { return part >= 0.1; });
     };
     for (int sweep = 0; sweep < 2; ++sweep) {
-        parallel_for(nodes, grain_of(island, 32), [&](std::size_t n) {
+        parallel_for(nodes, grain_of(island, 16), [&](std::size_t n) {
             bent[n] = trial[n] - context.q[island.bodies[n]] - t * direction.step[n];
             most[n] = displacement_bound(bent[n], context.field.shape(island.bodies[n]));
         });
@@ -322,7 +322,7 @@ void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& conte
             }
         });
         solve_factored(solver, residual_, correction_);
-        parallel_for(nodes, grain_of(island, 32), [&](std::size_t n) {
+        parallel_for(nodes, grain_of(island, 16), [&](std::size_t n) {
             const Eigen::Map<const Eigen::Matrix<double, Dof, 1>> d(correction_.data() + Dof * n);
             if constexpr (Dof == 6) {
                 trial[n].template leftCols<3>() =
