@@ -91,8 +91,8 @@ struct CandidateSet {
     void resize(std::size_t new_count) {
         count = new_count;
         if (count <= candidates.size()) return;
-        candidates.resize(2 * count);
-        corners.resize(2 * count);
+        candidates.resize(count + count / 4);
+        corners.resize(count + count / 4);
     }
 };
 

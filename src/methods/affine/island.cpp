@@ -544,8 +544,7 @@ class IslandNewton {
         log.motion = motion;
         log.affine = affine_;
         log.bodies = static_cast<int>(poses_.size());
-        for (const int k : island_.pairs)
-            log.contacts += static_cast<int>(context_.field.contacts(k).points.size());
+        log.contacts = affine_ ? affine_system_.contacts() : rigid_system_.contacts();
         log.energy = energy_;
         double t = stretched();
         move_trial(t);
@@ -602,8 +601,8 @@ class IslandNewton {
 
     void accept(double energy) {
         energy_ = energy;
-        poses_ = trial_;
-        for (std::size_t n = 0; n < poses_.size(); ++n) context_.q[island_.bodies[n]] = poses_[n];
+        parallel_for(poses_.size(), grain_of(island_, 16),
+                     [&](std::size_t n) { context_.q[island_.bodies[n]] = poses_[n] = trial_[n]; });
         if (context_.record_path) result_.path.push_back(poses_);
     }
 

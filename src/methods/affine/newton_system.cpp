@@ -115,13 +115,21 @@ void NewtonSystem<Dof>::add_pairs_of(int node, const Island& island, const StepC
 
 template <int Dof>
 bool NewtonSystem<Dof>::link(const Island& island, const StepContext& context) {
-    const auto linked =
-        parallel_sum(island.pairs.size(), large_island, std::size_t{0}, [&](std::size_t n) -> std::size_t {
-            PairContacts& contacts = context.field.contacts(island.pairs[n]);
+    struct Counts {
+        std::size_t linked = 0, contacts = 0;
+        void operator+=(const Counts& more) {
+            linked += more.linked;
+            contacts += more.contacts;
+        }
+    };
+    const auto [linked, contacts] =
+        parallel_sum(island.pairs.size(), large_island, Counts{}, [&](std::size_t n) {
+            PairContacts& pair = context.field.contacts(island.pairs[n]);
             // Pairs that touched once keep their place: a new pattern needs a new elimination order.
-            contacts.linked = contacts.linked || !contacts.points.empty() || !contacts.friction.empty();
-            return contacts.linked;
+            pair.linked = pair.linked || !pair.points.empty() || !pair.friction.empty();
+            return Counts{pair.linked, pair.points.size()};
         });
+    contacts_ = static_cast<int>(contacts);
     if (listed_ && linked == linked_) return false;
     linked_ = linked;
     const auto nodes_of = [&](const auto& two) {

@@ -61,6 +61,7 @@ class NewtonSystem {
     const std::vector<Mat34>& gradient() const { return gradient_; }
     const std::vector<double>& right() const { return right_; }
     bool used_ldlt() const { return fallback_ != nullptr; }
+    int contacts() const { return contacts_; }  // that there were when blocks were linked
 
   private:
     void assemble_body(const BodyStep& body, const Mat34& q, int node, const StepContext& context);
@@ -86,6 +87,7 @@ class NewtonSystem {
     bool listed_ = false;
     std::vector<int> place_of_;  // of each pair's block in the matrix; -1: none
     std::size_t linked_ = 0;     // pairs that have or had contacts
+    int contacts_ = 0;
     Eigen::LDLT<Eigen::Matrix<double, Dof, Dof>> single_;
     std::unique_ptr<solve::BlockLdlt> fallback_;  // of the last factorisation, where Cholesky failed
     std::vector<double> right_, x_, residual_, correction_;
