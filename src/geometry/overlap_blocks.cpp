@@ -253,13 +253,13 @@ class BlockSearch {
         const EdgesOf edges{b.block};
         const VerticesOf vertices{b.block};
         const auto& pa = picked_a_;
-        const bool all = crossings_ || loose_;
+        const bool all = crossings_ || loose_;  // otherwise only some kinds meet
         bool some = false;
         if (all || pa.vertices.count > 0) some |= pick_rows(slot_b, triangles, beyond, reached);
         if (all || pa.edges.count > 0) some |= pick_rows(slot_b, edges, beyond, reached);
         if (all || pa.triangles.count > 0) some |= pick_rows(slot_b, vertices, beyond, reached);
         if (!some) return;
-        meeting_.world_a = blocks_a_.world(slot_a);
+        meeting_.world_a = world;
         meeting_.margin = margin;
         meeting_.slot_b = slot_b;
         meeting_.used_a = meeting_.used_b = 0;
@@ -268,8 +268,8 @@ class BlockSearch {
         blocks_b_.use(slot_b, meeting_.used_b);
     }
 
-    // A bit for each of the block's primitives that has a corner on the right side of all sides and whose box reaches into
-    // `reached`, in rows of four; false when none does.
+    // A bit for each primitive of b's block that is not beyond one of the sides and whose box reaches into `reached`, in
+    // rows of four; false when none does.
     template <class Primitives>
     bool pick_rows(int slot, const Primitives& primitives, const std::uint8_t* beyond,
                    const SpreadBox& reached) {

@@ -203,7 +203,7 @@ void BlockCholesky::Impl::lay_out() {
     for (std::size_t e = 0; e < entries.size(); ++e) entries[next[entry_owner[e]]++] = static_cast<int>(e);
 }
 
-// How long threads take over pieces of work that are dealt out longest first; the first piece is the longest.
+// How long threads take over pieces of work that are dealt out as they come, to whoever is free.
 static double time_of(const std::vector<double>& pieces, int threads) {
     std::vector<double> busy(threads, 0.0);
     for (const double piece : pieces) *std::min_element(busy.begin(), busy.end()) += piece;
@@ -234,7 +234,7 @@ void BlockCholesky::Impl::split_tree() {
     std::vector<double> pieces;
     double least = 1e300, time_above = 0.0;
     const double small = stats.factor_flops / kMostPieces / threads;
-    while (threads > 1 && !roots.empty() && work[roots[0]] > small) {
+    while (threads > 1 && !roots.empty() && work[roots[0]] > small && time_above < least) {
         pieces.clear();
         for (const int root : roots) pieces.push_back(work[root]);
         if (const double time = time_of(pieces, threads) + time_above; time < least) {
