@@ -228,8 +228,8 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     if (round > 1) expire_large_pairs();
     report.iterations = std::max(report.iterations, iterations_);
     report.converged = report.converged && converged_ && !more;
-    const char* names[] = {"assemble", "solve", "ccd", "energy"};
-    for (int k = 0; k < 4; ++k) timer_.add(names[k], inner_ms_[k]);
+    const char* names[] = {"assemble", "solve", "ccd", "energy", "move"};
+    for (int k = 0; k < 5; ++k) timer_.add(names[k], inner_ms_[k]);
     report.figures = {{"solves", static_cast<double>(solves_)},
                       {"ldlt", static_cast<double>(fallbacks_)},
                       {"line_search", static_cast<double>(line_search_steps_)},
@@ -304,6 +304,7 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
         inner_ms_[1] += result.solve_ms;
         inner_ms_[2] += result.ccd_ms;
         inner_ms_[3] += result.energy_ms;
+        inner_ms_[4] += result.move_ms;
         if (!result.converged && !result.out_of_slack) converged_ = false;
         more = more || result.out_of_slack;
         for (const int body : islands[k].bodies) finished_[body] = !result.out_of_slack;

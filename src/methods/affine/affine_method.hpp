@@ -92,7 +92,7 @@ class AffineMethod final : public Method {
     long step_ = 0;
     int iterations_ = 0, solves_ = 0, fallbacks_ = 0, line_search_steps_ = 0, builds_ = 0;
     bool converged_ = true;
-    double inner_ms_[4] = {0, 0, 0, 0};
+    double inner_ms_[5] = {0, 0, 0, 0, 0};
 };
 
 }  // namespace affine

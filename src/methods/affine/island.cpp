@@ -360,6 +360,7 @@ class IslandNewton {
     // The poses of a step of length t along the direction, in `trial_`.
     void move_trial(double t) {
         if (t == trial_length_) return;
+        Clock clock(result_.move_ms);
         trial_length_ = t;
         parallel_for(poses_.size(), grain_of(island_, 16), [&](std::size_t n) {
             if (motion_[n] == 0.0) {
@@ -437,10 +438,10 @@ class IslandNewton {
 
     // Shortens t until the straight way to the trial poses is free.
     double filter(double t) {
-        Clock clock(result_.ccd_ms);
         double keep = 0.4, before = 0.0, fraction_before = 0.0;
         for (int attempt = 0; attempt < 60; ++attempt) {
             move_trial(t);
+            Clock clock(result_.ccd_ms);
             // Poses on the way to others may be off the straight line between: candidates are known within slack only.
             if (!right_handed() || !within_slack()) {
                 t *= 0.5;
@@ -760,6 +761,7 @@ void IslandResult::go_beside(IslandResult later) {
     solve_ms += later.solve_ms;
     ccd_ms += later.ccd_ms;
     energy_ms += later.energy_ms;
+    move_ms += later.move_ms;
     log.insert(log.end(), later.log.begin(), later.log.end());
     path.insert(path.end(), std::make_move_iterator(later.path.begin()),
                 std::make_move_iterator(later.path.end()));

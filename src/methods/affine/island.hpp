@@ -93,7 +93,7 @@ struct IslandResult {
     int line_search_steps = 0;
     bool converged = false;
     bool out_of_slack = false;
-    double assemble_ms = 0, solve_ms = 0, ccd_ms = 0, energy_ms = 0;
+    double assemble_ms = 0, solve_ms = 0, ccd_ms = 0, energy_ms = 0, move_ms = 0;
     std::vector<std::vector<Mat34>> path;  // accepted pieces, poses in the order of the island's bodies
 
     void go_on(IslandResult later);      // of the same island, from where this one ended
