@@ -163,8 +163,9 @@ class BlockSearch {
     void run_each(PosedBlocks& few, const LaneNodes& many, float margin, const Bvh& few_tree, int few_start,
                   const Bvh& many_tree, int many_start, const Meet& meet_them) {
         const auto few_nodes = few_tree.nodes(), many_nodes = many_tree.nodes();
+        many_start = narrowed(NodeTest(many, few.node_box(few_start)), many_tree, many_start);
+        if (many_start < 0) return;
         const int few_end = few_nodes[few_start].escape, many_end = many_nodes[many_start].escape;
-        if (!reaches(few.node_box(few_start), many, many_tree, many_start)) return;
         const LaneBox all_of_many = many.box(many_nodes[many_start]);
         for (int i = few_start; i < few_end;) {
             const int at = i;
@@ -188,17 +189,25 @@ class BlockSearch {
         }
     }
 
-    // Some leaf below the node does.
-    bool reaches(const LaneBox& box, const LaneNodes& many, const Bvh& tree, int start) {
+    // The lowest node from `start` on with all leaves below it that the test's region may reach; -1 where it reaches none.
+    int narrowed(const NodeTest& test, const Bvh& tree, int start) {
         const auto nodes = tree.nodes();
-        const NodeTest test(many, box);
-        for (int j = start; j < nodes[start].escape;) {
-            ++stats_.node_tests;
-            const bool beyond = test.beyond(nodes[j]);
-            if (!beyond && nodes[j].leaf()) return true;
-            j = beyond ? nodes[j].escape : j + 1;
+        const auto some_leaf = [&](int node) {
+            for (int j = node; j < nodes[node].escape;) {
+                ++stats_.node_tests;
+                const bool beyond = test.beyond(nodes[j]);
+                if (!beyond && nodes[j].leaf()) return true;
+                j = beyond ? nodes[j].escape : j + 1;
+            }
+            return false;
+        };
+        for (int node = start;;) {
+            if (nodes[node].leaf()) return some_leaf(node) ? node : -1;
+            const bool left = some_leaf(node + 1), right = some_leaf(tree.right_child(node));
+            if (!left && !right) return -1;
+            if (left && right) return node;
+            node = left ? node + 1 : tree.right_child(node);
         }
-        return false;
     }
 
     // Both trees are descended together.
