@@ -229,7 +229,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     report.iterations = std::max(report.iterations, iterations_);
     report.converged = report.converged && converged_ && !more;
     const char* names[] = {"assemble", "solve", "ccd", "energy", "move"};
-    for (int k = 0; k < 5; ++k) timer_.add(names[k], inner_ms_[k]);
+    for (std::size_t k = 0; k < std::size(names); ++k) timer_.add(names[k], inner_ms_[k]);
     report.figures = {{"solves", static_cast<double>(solves_)},
                       {"ldlt", static_cast<double>(fallbacks_)},
                       {"line_search", static_cast<double>(line_search_steps_)},

@@ -129,8 +129,8 @@ class ContactField {
     int bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const;
     void lag_friction(int k);  // takes present contacts as the friction's normal forces
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
-    // Where pair k's contacts have come far closer than barriers usually let them: a stronger one for the rest of the
-    // step, from the next evaluation on.
+    // Where pair k's contacts have come far closer than barriers usually let them: a stronger one from the next evaluation
+    // on, until candidates are found anew or the step ends.
     void stiffen_if_close(int k);
 
   private:
