@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/volume_cases.hpp"
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 #include "methods/volume/untangle.hpp"
 #include "run/run_loop.hpp"
 #include "tenon/builtin.hpp"
@@ -63,7 +63,7 @@ Scene overlapping_pile(int& seed, int bodies) {
             make_builtin(*find_builtin("overlapping-pile"),
                          {{"bodies", static_cast<double>(bodies)}, {"seed", static_cast<double>(seed)}});
         const Model model = compile(scene);
-        if (!geometry::check_initial_state(model, initial_state(model)).problems.empty()) return scene;
+        if (!model::check_initial_state(model, initial_state(model)).problems.empty()) return scene;
     }
 }
 

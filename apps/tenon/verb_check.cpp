@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/tenon/common.hpp"
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 #include "geometry/mesh_check.hpp"
 #include "tenon/error.hpp"
 #include "tenon/method.hpp"
@@ -57,10 +57,10 @@ void check_method(const Scene& scene, std::vector<Finding>& findings) {
 void check_contact(const Scene& scene, const Model& model, const State& state,
                    std::vector<Finding>& findings) {
     constexpr std::size_t shown = 20;
-    const geometry::InitialCheck check = geometry::check_initial_state(model, state);
+    const model::InitialCheck check = model::check_initial_state(model, state);
     for (std::size_t i = 0; i < std::min(shown, check.problems.size()); ++i) {
-        const geometry::InitialProblem& problem = check.problems[i];
-        const bool bad = scene.method == "affine" && problem.kind != geometry::InitialProblem::Kind::enclosed;
+        const model::InitialProblem& problem = check.problems[i];
+        const bool bad = scene.method == "affine" && problem.kind != model::InitialProblem::Kind::enclosed;
         findings.push_back({bad, "contact", describe(model, problem)});
     }
     if (check.problems.size() > shown)

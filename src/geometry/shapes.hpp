@@ -6,7 +6,7 @@
 
 #include "tenon/mesh.hpp"
 #include "tenon/params.hpp"
-#include "tenon/state.hpp"
+#include "tenon/shape.hpp"
 
 namespace tenon::geometry {
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "model/saved_memory.hpp"
+#include "model/two_hinge.hpp"
 
 namespace tenon {
 
@@ -18,7 +19,10 @@ std::unique_ptr<MethodMemory> Stepper::clone() const {
 Method::Method(const Scene& scene)
     : info_(&find_method(scene.method, {scene.file, "method.type"})),
       params_(resolve_params(info_->parameters, scene.method_params, {scene.file, "method"})) {
-    if (const auto unsupported = info_->supports(scene))
+    const auto unsupported = model::has_linear_universals(scene)
+                                 ? info_->supports(model::split_linear_universals(scene))
+                                 : info_->supports(scene);
+    if (unsupported)
         throw InputError(scene.file.empty() ? scene.name : scene.file, unsupported->path,
                          unsupported->problem, unsupported->cure);
 }

@@ -9,6 +9,7 @@
 #include "model/elastic_build.hpp"
 #include "model/geometry_mesh.hpp"
 #include "model/joint_check.hpp"
+#include "model/two_hinge.hpp"
 #include "tenon/error.hpp"
 #include "tenon/state.hpp"
 
@@ -242,9 +243,7 @@ void set_pair_rules(Model& model, const Scene& scene) {
             model.ignored_pairs.insert(pair_key(joint.bodies[0], joint.bodies[1]));
 }
 
-}  // namespace
-
-Model compile(const Scene& scene, const Model* earlier) {
+Model compile_joints_as_given(const Scene& scene, const Model* earlier) {
     Model model;
     if (earlier) {
         model.shapes = earlier->shapes;
@@ -261,6 +260,14 @@ Model compile(const Scene& scene, const Model* earlier) {
     set_pair_rules(model, scene);
     build_elastic_bodies(model, scene);
     return model;
+}
+
+}  // namespace
+
+Model compile(const Scene& scene, const Model* earlier) {
+    return model::has_linear_universals(scene)
+               ? compile_joints_as_given(model::split_linear_universals(scene), earlier)
+               : compile_joints_as_given(scene, earlier);
 }
 
 }  // namespace tenon

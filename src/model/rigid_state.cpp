@@ -123,12 +123,6 @@ void advance(RigidState& state, const Vec3& moments, double dt) {
     state.spin = body_times(state.rotation, moments.cwiseInverse(), L);
 }
 
-Vec3 gyroscopic_spin(const RigidState& state, const Vec3& moments, double dt) {
-    RigidState copy = state;
-    advance(copy, moments, dt);
-    return copy.spin;
-}
-
 double kinetic_energy(const RigidState& state, double mass, const Vec3& moments) {
     return 0.5 * mass * state.velocity.squaredNorm() + 0.5 * state.spin.dot(spin_momentum(state, moments));
 }

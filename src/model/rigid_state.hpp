@@ -45,9 +45,6 @@ inline Vec3 velocity_at(const RigidState& state, const Vec3& point) {
 // angular momentum: that stays exact, energy errors do not accumulate, and no gyroscopic torque is needed.
 void advance(RigidState& state, const Vec3& moments, double dt);
 
-// The gyroscopic change of spin alone, over dt: what `advance` does to the spin.
-Vec3 gyroscopic_spin(const RigidState& state, const Vec3& moments, double dt);
-
 double kinetic_energy(const RigidState& state, double mass, const Vec3& moments);
 Vec3 spin_momentum(const RigidState& state, const Vec3& moments);  // about the centre of mass
 

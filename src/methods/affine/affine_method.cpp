@@ -3,7 +3,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
 #include "methods/affine/free_body.hpp"
@@ -398,11 +398,11 @@ std::optional<Unsupported> supports(const Scene& scene) {
 
 // Barriers keep bodies apart that start apart.
 void check_start(const Model& model, const State& state) {
-    const geometry::InitialCheck check = geometry::check_initial_state(model, state);
-    for (const geometry::InitialProblem& problem : check.problems)
-        if (problem.kind != geometry::InitialProblem::Kind::enclosed)
+    const model::InitialCheck check = model::check_initial_state(model, state);
+    for (const model::InitialProblem& problem : check.problems)
+        if (problem.kind != model::InitialProblem::Kind::enclosed)
             throw InputError("", "bodies[" + std::to_string(problem.a) + "]",
-                             geometry::describe(model, problem), "move them apart, or try `tenon untangle`");
+                             model::describe(model, problem), "move them apart, or try `tenon untangle`");
 }
 
 std::unique_ptr<Stepper> make(const Model& model, const State& state, const Params& params) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 #include "methods/volume/contact_problem.hpp"
 #include "methods/volume/contacts.hpp"
 #include "methods/volume/linked.hpp"
@@ -148,10 +148,10 @@ UntangleReport untangle(Scene& scene, const UntangleOptions& options) {
         ContactFinder finder(model, state, {{report.pixel, 8}, 0, false, 0.5 * report.margin + allowed});
         const double left = separate(model, state, finder, motion, options, report);
         motion.store(model, posed);
-        const geometry::InitialCheck check = geometry::check_initial_state(model, posed);
+        const model::InitialCheck check = model::check_initial_state(model, posed);
         report.remaining.clear();
-        for (const geometry::InitialProblem& problem : check.problems)
-            report.remaining.push_back(geometry::describe(model, problem));
+        for (const model::InitialProblem& problem : check.problems)
+            report.remaining.push_back(model::describe(model, problem));
         // finer pixels help against what coarse ones miss, not against bodies that cannot give way
         if (report.clean() || left > 4 * report.pixel) break;
     }

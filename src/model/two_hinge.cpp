@@ -1,4 +1,4 @@
-#include "scene/two_hinge.hpp"
+#include "model/two_hinge.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "geometry/shapes.hpp"
 #include "tenon/state.hpp"
 
-namespace tenon::scene {
+namespace tenon::model {
 namespace {
 
 constexpr double mass_share = 0.01;  // of the lighter of the two bodies
@@ -49,21 +49,26 @@ BodySpec cross_of(Scene& scene, const Model& model, const JointSpec& joint, int 
     return cross;
 }
 
+bool splits(const JointSpec& joint) {
+    return joint.type == JointType::universal && joint.linear;
+}
+
 }  // namespace
 
-void split_linear_universals(Scene& scene) {
-    const auto wanted = [](const JointSpec& joint) {
-        return joint.type == JointType::universal && joint.linear;
-    };
-    const int count = static_cast<int>(scene.joints.size());
-    if (std::none_of(scene.joints.begin(), scene.joints.end(), wanted)) return;
+bool has_linear_universals(const Scene& scene) {
+    return std::any_of(scene.joints.begin(), scene.joints.end(), splits);
+}
+
+Scene split_linear_universals(const Scene& given) {
+    Scene scene = given;
+    const int count = static_cast<int>(scene.joints.size()), bodies = static_cast<int>(scene.bodies.size());
     Scene bare = scene;  // masses and sizes are known once bodies are built
     bare.joints.clear();
     bare.elastic.clear();
     const Model model = compile(bare);
     std::vector<int> second_hinge(scene.joints.size(), -1);
     for (int j = 0; j < count; ++j) {
-        if (!wanted(scene.joints[j])) continue;
+        if (!splits(scene.joints[j])) continue;
         const JointSpec joint = scene.joints[j];
         const int pattern = lighter(model, joint);
         if (pattern < 0) continue;  // refused when the joints are built
@@ -92,6 +97,10 @@ void split_linear_universals(Scene& scene) {
                 joint.coordinates[k] = 0;
             }
     }
+    const int added = static_cast<int>(scene.bodies.size()) - bodies;
+    for (ForceSpec& force : scene.forces)  // elastic bodies are numbered after the bodies
+        if (force.body >= bodies) force.body += added;
+    return scene;
 }
 
-}  // namespace tenon::scene
+}  // namespace tenon::model

@@ -7,7 +7,7 @@
 
 #include "tenon/state.hpp"
 
-namespace tenon::geometry {
+namespace tenon::model {
 
 // A primitive of one body: one of the three is set. Numbers are those of the shape's mesh and all_edges.
 struct PrimitiveRef {
@@ -48,4 +48,4 @@ double required_separation(const Model& model, int a, int b);
 // Touching, coplanar and degenerate configurations are not certain; their distance is zero.
 bool crosses(const Vec3& p, const Vec3& q, const Vec3& a, const Vec3& b, const Vec3& c);
 
-}  // namespace tenon::geometry
+}  // namespace tenon::model

@@ -1,4 +1,4 @@
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,10 @@
 #include "geometry/overlap.hpp"
 #include "math/parallel.hpp"
 
-namespace tenon::geometry {
+namespace tenon::model {
 namespace {
+
+using namespace geometry;
 
 // Sign of the volume of (a, b, c, d), or 0 when rounding could have changed it.
 int volume_sign(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
@@ -382,4 +384,4 @@ std::string describe(const Model& model, const InitialProblem& problem) {
     return fmt::format("'{}' lies inside '{}', at {}", a, b, where);
 }
 
-}  // namespace tenon::geometry
+}  // namespace tenon::model
