@@ -6,7 +6,7 @@
 
 #include "geometry/collide/manifold.hpp"
 #include "geometry/signed_distance.hpp"
-#include "tenon/error.hpp"
+#include "tenon/params.hpp"
 #include "tenon/shape.hpp"
 
 namespace tenon::geometry::collide {
