@@ -42,7 +42,8 @@ std::optional<Mat3> brick_frame(const FeatureSurface& surface) {
 
 class Bricks {
   public:
-    Bricks(const FeatureSurface& surface, const Mat3& axes, double cell) : surface_(surface), axes_(axes), cell_(cell) {}
+    Bricks(const FeatureSurface& surface, const Mat3& axes, double cell)
+        : surface_(surface), axes_(axes), cell_(cell) {}
 
     // False: planes too close to each other.
     bool set_planes(const std::vector<Box3>& regions) {
@@ -53,9 +54,9 @@ class Bricks {
             std::vector<double>& planes = planes_[k];
             for (const Vec3& v : surface_.mesh().vertices) planes.push_back(axes_.col(k).dot(v));
             std::sort(planes.begin(), planes.end());
-            planes.erase(std::unique(planes.begin(), planes.end(),
-                                     [&](double a, double b) { return b - a < same; }),
-                         planes.end());
+            planes.erase(
+                std::unique(planes.begin(), planes.end(), [&](double a, double b) { return b - a < same; }),
+                planes.end());
             for (std::size_t i = 1; i < planes.size(); ++i)
                 if (planes[i] - planes[i - 1] < kThin * cell_) return false;
             if (axes_.isIdentity()) add_region_planes(regions, k);
@@ -84,9 +85,20 @@ class Bricks {
                 std::vector<double>& planes = planes_[k];
                 if (plane <= planes.front() || plane >= planes.back()) continue;
                 const auto after = std::lower_bound(planes.begin(), planes.end(), plane);
-                if (*after - plane < kThin * cell_ || plane - *(after - 1) < kThin * cell_) continue;
-                planes.insert(after, plane);
+                const double above = *after - plane, below = plane - *(after - 1);
+                if (std::min(above, below) <= 1e-9 * cell_) {  // one of the solid's own
+                    interfaces_[k].push_back(above < below ? *after : *(after - 1));
+                } else if (above >= kThin * cell_ && below >= kThin * cell_) {
+                    planes.insert(after, plane);
+                    interfaces_[k].push_back(plane);
+                }
             }
+    }
+
+    // Tetrahedra do not reach through the planes of regions, so that each has one material.
+    bool interface(int k, int line) const {
+        return std::find(interfaces_[k].begin(), interfaces_[k].end(), line_[k][line]) !=
+               interfaces_[k].end();
     }
 
     void divide() {
@@ -115,19 +127,22 @@ class Bricks {
                     const Place at{x, y, z};
                     Vec3 middle;
                     for (int k = 0; k < 3; ++k) middle[k] = 0.5 * (planes_[k][at[k]] + planes_[k][at[k] + 1]);
-                    block_inside_.push_back(surface_.winding().exact(axes_ * middle) > 0.5);
+                    block_inside_.push_back(surface_.inside(axes_ * middle));
                 }
     }
 
     bool inside(const Place& p) const {
         for (int k = 0; k < 3; ++k)
             if (p[k] < 0 || p[k] >= count_[k]) return false;
-        return block_inside_[(static_cast<std::size_t>(interval_[2][p[2]]) * blocks_[1] + interval_[1][p[1]]) *
-                                 blocks_[0] + interval_[0][p[0]]];
+        return block_inside_[(static_cast<std::size_t>(interval_[2][p[2]]) * blocks_[1] +
+                              interval_[1][p[1]]) *
+                                 blocks_[0] +
+                             interval_[0][p[0]]];
     }
 
     int corner(const Place& p) {
-        int& number = corner_[(static_cast<std::size_t>(p[2]) * (count_[1] + 1) + p[1]) * (count_[0] + 1) + p[0]];
+        int& number =
+            corner_[(static_cast<std::size_t>(p[2]) * (count_[1] + 1) + p[1]) * (count_[0] + 1) + p[0]];
         if (number < 0) number = add_vertex({line_[0][p[0]], line_[1][p[1]], line_[2][p[2]]});
         return number;
     }
@@ -151,13 +166,14 @@ class Bricks {
         mesh_.tets.push_back({a, b, c, d});
     }
 
-    // Each face of a brick: four tetrahedra with the next brick's centre, or two where the boundary is.
+    // Each face of a brick: four tetrahedra with the next brick's centre, or two on the boundary and on either side of an
+    // interface, whose diagonal is that of the corners' parity and so the same from both sides.
     void add_brick(const Place& p) {
         for (int k = 0; k < 3; ++k)
             for (int side = 0; side < 2; ++side) {
                 Place next = p;
                 next[k] += side ? 1 : -1;
-                const bool shared = inside(next);
+                const bool shared = inside(next) && !interface(k, p[k] + side);
                 if (shared && side == 0) continue;  // the brick before has made these
                 std::array<int, 4> ring;
                 int parity = 0;
@@ -181,7 +197,7 @@ class Bricks {
     const FeatureSurface& surface_;
     Mat3 axes_;
     double cell_;
-    std::array<std::vector<double>, 3> planes_, line_;
+    std::array<std::vector<double>, 3> planes_, line_, interfaces_;
     std::array<std::vector<int>, 3> interval_;
     Place count_{}, blocks_{};
     std::vector<char> block_inside_;
@@ -191,7 +207,8 @@ class Bricks {
 
 }  // namespace
 
-std::optional<TetMesh> brick_tets(const FeatureSurface& surface, double cell, const std::vector<Box3>& regions) {
+std::optional<TetMesh> brick_tets(const FeatureSurface& surface, double cell,
+                                  const std::vector<Box3>& regions) {
     const auto axes = brick_frame(surface);
     if (!axes) return std::nullopt;
     Bricks bricks(surface, *axes, cell);

@@ -161,7 +161,8 @@ int Delaunay::insert(const GridPoint& p) {
                 for (int m = 0; m < 4; ++m)
                     if (m != f && m != k) (a < 0 ? a : b) = cell.vertex[m];
                 if (a > b) std::swap(a, b);
-                sides_.push_back({(static_cast<std::uint64_t>(a) << 32) | static_cast<std::uint64_t>(b), made, k});
+                sides_.push_back(
+                    {(static_cast<std::uint64_t>(a) << 32) | static_cast<std::uint64_t>(b), made, k});
             }
             last_ = made;
         }

@@ -192,11 +192,29 @@ void FeatureSurface::find_patches() {
     }
 }
 
+// Two rays count how often they leave the solid. Where they disagree, one of them met an edge or a corner.
+bool FeatureSurface::inside(const Vec3& p) const {
+    const Box3& box = tree_->box();
+    if (!box.contains(p)) return false;
+    const double far = 2 * box.diagonal(), step = 1e-10 * far;
+    std::array<int, 2> turns{0, 0};
+    const std::array<Vec3, 2> directions{Vec3(0.8017, 0.5213, 0.2926), Vec3(-0.2311, 0.4587, -0.8580)};
+    for (int ray = 0; ray < 2; ++ray) {
+        double along = 0;
+        for (int crossing = 0; crossing < 10000; ++crossing) {
+            const RayHit hit = first_hit(*tree_, p + along * directions[ray], directions[ray], far);
+            if (!hit.found()) break;
+            turns[ray] += normals_[hit.triangle].dot(directions[ray]) > 0 ? 1 : -1;
+            along += hit.t + step;
+        }
+    }
+    return turns[0] == turns[1] ? turns[0] > 0 : winding_->exact(p) > 0.5;
+}
+
 Vec3 FeatureSurface::patch_normal(int patch, const Vec3& p, Vec3* foot) const {
     const SurfacePoint nearest = closest_point(*patches_[patch].tree, p);
     if (foot) *foot = nearest.point;
-    return patches_[patch].flat ? patches_[patch].normal
-                                : normals_[patch_triangle_[patch][nearest.triangle]];
+    return patches_[patch].flat ? patches_[patch].normal : normals_[patch_triangle_[patch][nearest.triangle]];
 }
 
 }  // namespace tenon::geometry

@@ -40,7 +40,7 @@ class FeatureSurface {
 
     const Mesh& mesh() const { return mesh_; }
     const SurfaceTree& tree() const { return *tree_; }
-    const WindingNumber& winding() const { return *winding_; }
+    bool inside(const Vec3& p) const;
     const std::vector<Vec3>& corners() const { return corners_; }
     const std::vector<FeatureCurve>& curves() const { return curves_; }
     const std::vector<FeaturePatch>& patches() const { return patches_; }

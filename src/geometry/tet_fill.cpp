@@ -10,6 +10,7 @@
 #include "geometry/tet_delaunay.hpp"
 #include "geometry/tet_improve.hpp"
 #include "geometry/tet_mesh.hpp"
+#include "geometry/tet_point_grid.hpp"
 #include "math/parallel.hpp"
 
 namespace tenon::geometry {
@@ -29,10 +30,12 @@ class Filling {
         step_ = box.size().maxCoeff() / (Delaunay::range - 64);
         origin_ = box.center() - Vec3::Constant(0.5 * step_ * Delaunay::range);
         insert_all();
+        classify();
         for (int round = 0; round < 12; ++round) {
-            classify();
             if (!refine()) break;
+            classify();
         }
+        mend_edges();
         return improved();
     }
 
@@ -70,8 +73,8 @@ class Filling {
     bool in_flat_patch(const Delaunay::Cell& cell) const {
         for (int v : cell.vertex)
             if (!site(v).on_surface()) return false;
-        const Vec3 middle =
-            0.25 * (site(cell.vertex[0]).x + site(cell.vertex[1]).x + site(cell.vertex[2]).x + site(cell.vertex[3]).x);
+        const Vec3 middle = 0.25 * (site(cell.vertex[0]).x + site(cell.vertex[1]).x + site(cell.vertex[2]).x +
+                                    site(cell.vertex[3]).x);
         const SurfacePoint near = closest_point(surface_.tree(), middle, 4 * step_);
         if (!near.found() || !surface_.patches()[surface_.patch_of(near.triangle)].flat) return false;
         const Vec3& n = surface_.normal_of(near.triangle);
@@ -82,9 +85,13 @@ class Filling {
 
     void classify() {
         const auto& cells = delaunay_.cells();
-        inside_.assign(cells.size(), 0);
+        inside_.resize(cells.size(), 0);
+        known_.resize(cells.size());
         parallel_for(cells.size(), 256, [&](std::size_t c) {
             const Delaunay::Cell& cell = cells[c];
+            if (cell.used() && cell.vertex == known_[c]) return;  // as it was in the last round
+            inside_[c] = 0;
+            known_[c] = cell.vertex;
             if (!cell.used()) return;
             for (int v : cell.vertex)
                 if (v < Delaunay::surrounding) return;
@@ -94,7 +101,7 @@ class Filling {
                 middle += 0.25 * site(v).x;
                 deep = deep && !site(v).on_surface();
             }
-            inside_[c] = deep || (surface_.winding().inside(middle) && !in_flat_patch(cell));
+            inside_[c] = deep || (surface_.inside(middle) && !in_flat_patch(cell));
         });
     }
 
@@ -114,7 +121,8 @@ class Filling {
                     if (a < Delaunay::surrounding || b < Delaunay::surrounding) continue;
                     const Site &s = site(a), &t = site(b);
                     if (s.kind <= Site::Kind::curve && t.kind <= Site::Kind::curve)
-                        edges.push_back(edge_key(site_of_[a - Delaunay::surrounding], site_of_[b - Delaunay::surrounding]));
+                        edges.push_back(edge_key(site_of_[a - Delaunay::surrounding],
+                                                 site_of_[b - Delaunay::surrounding]));
                 }
         }
         std::sort(edges.begin(), edges.end());
@@ -125,7 +133,8 @@ class Filling {
             if (std::binary_search(edges.begin(), edges.end(), edge_key(a, b))) continue;
             if ((set_.sites[a].x - set_.sites[b].x).norm() < 0.2 * size_.least()) continue;
             const int middle = static_cast<int>(set_.sites.size());
-            set_.sites.push_back(between(surface_, set_.sites[a], set_.sites[b], set_.segment_curve[s], size_));
+            set_.sites.push_back(
+                between(surface_, set_.sites[a], set_.sites[b], set_.segment_curve[s], size_));
             insert(middle);
             set_.segments[s] = {a, middle};
             set_.segments.push_back({middle, b});
@@ -151,7 +160,7 @@ class Filling {
                 const int beyond = cells[c].neighbor[f];
                 if (beyond >= 0 && inside_[beyond]) continue;
                 Vec3 middle = Vec3::Zero();
-                double size = 1e300, reach = 0;
+                double size = 1e300;
                 bool deep = false;
                 for (int k = 0; k < 4; ++k) {
                     if (k == f) continue;
@@ -160,34 +169,94 @@ class Filling {
                     size = std::min(size, at.size);
                     deep = deep || !at.on_surface();
                 }
-                for (int k = 0; k < 4; ++k)
-                    if (k != f) reach = std::max(reach, (site(cells[c].vertex[k]).x - middle).norm());
                 const SurfacePoint near = closest_point(surface_.tree(), middle);
                 const double distance = std::sqrt(near.squared);
-                if (distance > 0.18 * size || deep || reach > 1.3 * size)
+                if (distance > 0.18 * size || deep)
                     far.push_back({distance, near.point, surface_.patch_of(near.triangle), size});
             }
         }
-        std::stable_sort(far.begin(), far.end(), [](const Far& a, const Far& b) { return a.distance > b.distance; });
+        std::stable_sort(far.begin(), far.end(),
+                         [](const Far& a, const Far& b) { return a.distance > b.distance; });
+        if (far.empty()) return false;
+        PointGrid grid(size_.cell());
+        for (std::size_t i = 0; i < set_.sites.size(); ++i) grid.add(set_.sites[i].x, static_cast<int>(i));
         bool added = false;
-        std::vector<Vec3> fresh;
         for (const Far& f : far) {
-            const double clear = 0.35 * f.size;
-            bool free = true;
-            for (const Vec3& x : fresh) free = free && (x - f.foot).norm() > clear;
-            for (const Site& s : set_.sites) free = free && (s.x - f.foot).norm() > clear;
-            if (!free) continue;
+            if (!grid.free(f.foot, 0.35 * f.size)) continue;
             Site made;
             made.kind = Site::Kind::patch;
             made.owner = f.patch;
             made.x = f.foot;
             made.size = std::min(f.size, size_.at(f.foot));
             set_.sites.push_back(made);
-            fresh.push_back(f.foot);
+            grid.add(f.foot, static_cast<int>(set_.sites.size()) - 1);
             insert(static_cast<int>(set_.sites.size()) - 1);
             added = true;
         }
         return added;
+    }
+
+    // Numbers of the cells around an edge, given by its two vertices.
+    void cells_around(int first, int a, int b, std::vector<int>& around) const {
+        const auto& cells = delaunay_.cells();
+        around.assign(1, first);
+        for (std::size_t i = 0; i < around.size(); ++i)
+            for (int f = 0; f < 4; ++f) {
+                const Delaunay::Cell& cell = cells[around[i]];
+                if (cell.vertex[f] == a || cell.vertex[f] == b || cell.neighbor[f] < 0) continue;
+                if (std::find(around.begin(), around.end(), cell.neighbor[f]) == around.end())
+                    around.push_back(cell.neighbor[f]);
+            }
+    }
+
+    // Edges of a cell at which the boundary meets itself: more than two of its faces come together there.
+    int pinched_edges(int c, std::vector<int>& around) const {
+        const auto& cells = delaunay_.cells();
+        int pinched = 0;
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < i; ++j) {
+                const int a = cells[c].vertex[i], b = cells[c].vertex[j];
+                cells_around(c, a, b, around);
+                int faces = 0;
+                for (int cell : around)
+                    for (int f = 0; f < 4; ++f) {
+                        const Delaunay::Cell& at = cells[cell];
+                        if (!inside_[cell] || at.vertex[f] == a || at.vertex[f] == b) continue;
+                        faces += at.neighbor[f] < 0 || !inside_[at.neighbor[f]];
+                    }
+                pinched += faces > 2;
+            }
+        return pinched;
+    }
+
+    // Thin tetrahedra between vertices of the surface may count as inside or outside: they change sides where the boundary
+    // then meets itself at fewer edges.
+    void mend_edges() {
+        const auto& cells = delaunay_.cells();
+        std::vector<int> around;
+        for (int pass = 0; pass < 4; ++pass) {
+            bool changed = false;
+            for (int c = 0; c < static_cast<int>(cells.size()); ++c) {
+                if (!cells[c].used()) continue;
+                bool shell = true, edge = false;
+                for (int v : cells[c].vertex)
+                    shell = shell && v >= Delaunay::surrounding && site(v).on_surface();
+                for (int next : cells[c].neighbor) edge = edge || (next >= 0 && inside_[next] != inside_[c]);
+                if (!shell || !edge) continue;
+                const auto& v = cells[c].vertex;
+                const double sine =
+                    least_dihedral_sine(site(v[0]).x, site(v[1]).x, site(v[2]).x, site(v[3]).x);
+                if (!inside_[c] && sine < 1e-3) continue;
+                const int before = pinched_edges(c, around);
+                if (before == 0) continue;
+                inside_[c] = !inside_[c];
+                if (pinched_edges(c, around) < before)
+                    changed = true;
+                else
+                    inside_[c] = !inside_[c];
+            }
+            if (!changed) break;
+        }
     }
 
     TetMesh improved() {
@@ -202,6 +271,7 @@ class Filling {
         if (tets.empty()) throw std::invalid_argument("no cell of this size fits inside the surface");
         TetImprover improver(surface_, size_, set_.sites, std::move(tets), set_.segments);
         improver.improve();
+        improver.settle();
         improver.balance();
         return compact(improver.sites(), improver.tets());
     }
@@ -229,6 +299,7 @@ class Filling {
     Delaunay delaunay_;
     std::vector<int> site_of_;
     std::vector<char> inside_;
+    std::vector<std::array<int, 4>> known_;  // corners of the cells that inside_ speaks of
     double step_ = 1;
     Vec3 origin_ = Vec3::Zero();
 };
@@ -257,7 +328,9 @@ double chosen_cell_size(const Mesh& surface) {
     double area = 0;
     const Mesh& mesh = features.mesh();
     for (const Triangle& t : mesh.triangles)
-        area += 0.5 * (mesh.vertices[t[1]] - mesh.vertices[t[0]]).cross(mesh.vertices[t[2]] - mesh.vertices[t[0]]).norm();
+        area += 0.5 * (mesh.vertices[t[1]] - mesh.vertices[t[0]])
+                          .cross(mesh.vertices[t[2]] - mesh.vertices[t[0]])
+                          .norm();
     for (const SurfaceSample& at : scatter(features, 2000 / area)) {
         const Vec3& n = features.normal_of(at.triangle);
         const RayHit hit = first_hit(features.tree(), at.x - 1e-9 * longest * n, -n, 2 * longest);

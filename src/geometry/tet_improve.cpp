@@ -27,24 +27,20 @@ Vec3 area_of(const Vec3& a, const Vec3& b, const Vec3& c) {
 
 }  // namespace
 
-// sin = 3 V l / (2 A B) for an edge of length l between faces of areas A and B
+// sin = 3 V l / (2 A B) for an edge of length l between faces of areas A and B. With area vectors twice as long and six
+// times the volume: sin^2 = V6^2 l^2 / (A2^2 B2^2).
 double least_dihedral_sine(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
-    const std::array<const Vec3*, 4> x{&a, &b, &c, &d};
-    const double volume = (b - a).cross(c - a).dot(d - a) / 6;
-    std::array<double, 4> area;
-    for (int f = 0; f < 4; ++f) area[f] = area_of(*x[kFaces[f][0]], *x[kFaces[f][1]], *x[kFaces[f][2]]).norm();
-    double least = 1;
-    for (int i = 0; i < 4; ++i)
-        for (int j = i + 1; j < 4; ++j) {
-            // faces i and j share the edge between the other two corners
-            int k = 0;
-            while (k == i || k == j) ++k;
-            const int l = 6 - i - j - k;
-            const double product = area[i] * area[j];
-            if (!(product > 0)) return volume > 0 ? 0 : -1;
-            least = std::min(least, 1.5 * volume * (*x[k] - *x[l]).norm() / product);
-        }
-    return least;
+    const Vec3 u = b - a, v = c - a, w = d - a, vu = c - b, wu = d - b, wv = d - c;
+    const Vec3 base = u.cross(v);
+    const double volume = base.dot(w);
+    // squared areas of the faces opposite a, b, c, d
+    const double fa = vu.cross(wu).squaredNorm(), fb = v.cross(w).squaredNorm(),
+                 fc = u.cross(w).squaredNorm(), fd = base.squaredNorm();
+    const double most =
+        std::max({fc * fd / u.squaredNorm(), fb * fd / v.squaredNorm(), fb * fc / w.squaredNorm(),
+                  fa * fd / vu.squaredNorm(), fa * fc / wu.squaredNorm(), fa * fb / wv.squaredNorm()});
+    if (!(most > 0)) return volume > 0 ? 0 : -1;
+    return volume / std::sqrt(most);
 }
 
 TetImprover::TetImprover(const FeatureSurface& surface, const SizeField& size, std::vector<Site> sites,
@@ -107,9 +103,12 @@ TetImprover::Ring TetImprover::ring_of(int a, int b) const {
         std::array<int, 2> other{-1, -1};
         int ia = -1, ib = -1;
         for (int k = 0; k < 4; ++k) {
-            if (t[k] == a) ia = k;
-            else if (t[k] == b) ib = k;
-            else (other[0] < 0 ? other[0] : other[1]) = t[k];
+            if (t[k] == a)
+                ia = k;
+            else if (t[k] == b)
+                ib = k;
+            else
+                (other[0] < 0 ? other[0] : other[1]) = t[k];
         }
         // parity of (a, b, other0, other1) as a permutation of the tetrahedron's order
         std::array<int, 4> order{ia, ib, -1, -1};
@@ -159,7 +158,8 @@ TetImprover::Ring TetImprover::ring_of(int a, int b) const {
 Vec3 TetImprover::on_feature(int v, const Vec3& wanted, double& along) const {
     const Site& site = sites_[v];
     switch (site.kind) {
-        case Site::Kind::corner: return site.x;
+        case Site::Kind::corner:
+            return site.x;
         case Site::Kind::curve:
             along = site.along;
             return surface_.curves()[site.owner].nearest(wanted, along, site.size);
@@ -168,7 +168,8 @@ Vec3 TetImprover::on_feature(int v, const Vec3& wanted, double& along) const {
             surface_.patch_normal(site.owner, wanted, &foot);
             return foot;
         }
-        case Site::Kind::inside: return wanted;
+        case Site::Kind::inside:
+            return wanted;
     }
     return wanted;
 }
@@ -214,8 +215,8 @@ bool TetImprover::smooth(int v, double least) {
                                                 Vec3(0.577, -0.577, 0.577),
                                                 Vec3(0.577, 0.577, -0.577),
                                                 Vec3(-0.577, 0.577, 0.577)};
-    for (double step = 0.2 * site.size; step > 0.004 * site.size; step *= 0.5) {
-        for (int tries = 0; tries < 4; ++tries) {
+    for (double step = 0.2 * site.size; step > 0.004 * site.size && best < least; step *= 0.5) {
+        for (int tries = 0; tries < 4 && best < least; ++tries) {
             bool moved = false;
             for (const Vec3& d : directions)
                 for (double way : {step, -step}) moved = try_place(site.x + way * d) || moved;
@@ -231,7 +232,8 @@ bool TetImprover::surface_allows(int a, int b, const Ring& ring) const {
     const int first = ring.around.front(), last = ring.around.back();
     const int patch = label(sorted(a, b, first));
     if (patch < 0 || patch != label(sorted(a, b, last)) || locked(a, b)) return false;
-    if (ring.tets.size() == 1) {  // peeled off: the edge on the far side comes to the boundary, and was not there
+    if (ring.tets.size() ==
+        1) {  // peeled off: the edge on the far side comes to the boundary, and was not there
         const Ring beyond = ring_of(first, last);
         if (!beyond.usable || beyond.open) return false;
     } else {
@@ -241,11 +243,11 @@ bool TetImprover::surface_allows(int a, int b, const Ring& ring) const {
     const Vec3 old0 = area_of(at(a), at(b), at(first)), old1 = -area_of(at(a), at(b), at(last));
     const Vec3 new0 = area_of(at(a), at(last), at(first)), new1 = -area_of(at(b), at(last), at(first));
     const Vec3 normal = (old0 + old1).normalized();
-    const double limit = surface_.patches()[patch].flat ? 0.0 : 0.8;
+    const double limit = surface_.patches()[patch].flat ? 0.0 : 0.9;
     for (const Vec3& n : {old0, old1, new0, new1})
         if (n.dot(normal) <= limit * n.norm()) return false;
     const double flatness = 1e-6 * size_.cell();
-    const double tolerance = surface_.patches()[patch].flat ? flatness : 0.1 * sites_[a].size;
+    const double tolerance = surface_.patches()[patch].flat ? flatness : 0.06 * sites_[a].size;
     const Vec3 middle = 0.5 * (at(first) + at(last));
     Vec3 foot;
     surface_.patch_normal(patch, middle, &foot);
@@ -305,7 +307,8 @@ bool TetImprover::remove_edge(int a, int b) {
 // Two tetrahedra with a common face become three around the edge between their apices.
 bool TetImprover::flip_face(int tet, int opposite) {
     const Tet t = tets_[tet];
-    const int a = t[kFaces[opposite][0]], b = t[kFaces[opposite][1]], c = t[kFaces[opposite][2]], d = t[opposite];
+    const int a = t[kFaces[opposite][0]], b = t[kFaces[opposite][1]], c = t[kFaces[opposite][2]],
+              d = t[opposite];
     int other = -1;
     for (int s : star_[a])
         if (s != tet && has(s, b) && has(s, c)) other = s;
@@ -369,7 +372,8 @@ bool TetImprover::collapse(int from, int to) {
             const Vec3 middle = (at(moved[0]) + at(moved[1]) + at(moved[2])) / 3;
             Vec3 foot;
             surface_.patch_normal(patch, middle, &foot);
-            if ((foot - middle).norm() > (flat ? 1e-6 * size_.cell() : 0.1 * sites_[from].size)) return false;
+            if ((foot - middle).norm() > (flat ? 1e-6 * size_.cell() : 0.08 * sites_[from].size))
+                return false;
         }
         if (shared != 2) return false;
         // neighbours of both on the boundary: only the two beside the edge, or the surface would be pinched
@@ -425,7 +429,7 @@ bool TetImprover::split(int a, int b) {
                 if (w == end) w = v;
             add_tet(half);
         }
-    smooth(v, 1);
+    smooth(v, kTarget);
     if (star_quality(v) > before + 10 * kGain) return true;
     for (int tet : std::vector<int>(star_[v])) remove_tet(tet);
     for (const Tet& t : removed) add_tet(t);
@@ -440,7 +444,8 @@ void TetImprover::relax(int passes) {
     for (int pass = 0; pass < passes; ++pass)
         for (int v = 0; v < static_cast<int>(sites_.size()); ++v) {
             Site& site = sites_[v];
-            if (site.kind == Site::Kind::corner || site.kind == Site::Kind::curve || star_[v].empty()) continue;
+            if (site.kind == Site::Kind::corner || site.kind == Site::Kind::curve || star_[v].empty())
+                continue;
             Vec3 middle = Vec3::Zero();
             double weight = 0;
             for (int tet : star_[v])
@@ -491,7 +496,8 @@ void TetImprover::improve() {
         std::sort(bad.begin(), bad.end());
         int changed = 0;
         for (const auto& [was, tet] : bad)
-            if (quality_[tet] > -1.5 && quality_[tet] < kTarget && improve_tet(tet, idle + (pass > 3))) ++changed;
+            if (quality_[tet] > -1.5 && quality_[tet] < kTarget && improve_tet(tet, idle + (pass > 3)))
+                ++changed;
         idle = changed > 0 ? 0 : idle + 1;
         if (pass % 3 == 2) relax(1);
     }
@@ -502,6 +508,22 @@ std::vector<Tet> TetImprover::tets() const {
     for (std::size_t i = 0; i < tets_.size(); ++i)
         if (quality_[i] > -1.5) alive.push_back(tets_[i]);
     return alive;
+}
+
+void TetImprover::settle() {
+    for (int v = 0; v < static_cast<int>(sites_.size()); ++v) {
+        Site& site = sites_[v];
+        if (!site.on_surface() || star_[v].empty()) continue;
+        const Vec3 start = site.x;
+        if (site.kind == Site::Kind::corner) site.x = surface_.corners()[site.owner];
+        if (site.kind == Site::Kind::curve) site.x = surface_.curves()[site.owner].at(site.along);
+        if (site.kind == Site::Kind::patch) surface_.patch_normal(site.owner, start, &site.x);
+        const double before = star_quality(v);
+        double worst = 1;
+        for (int tet : star_[v]) worst = std::min(worst, quality(tets_[tet]));
+        if (worst < std::min(before, 0.02)) site.x = start;
+        for (int tet : star_[v]) quality_[tet] = quality(tets_[tet]);
+    }
 }
 
 void TetImprover::balance() {
@@ -529,7 +551,8 @@ void TetImprover::balance() {
                     }
             height /= count;
             for (int v : f)
-                if (sites_[v].kind == Site::Kind::patch) move[v] += area.norm() * height * n, weight[v] += area.norm();
+                if (sites_[v].kind == Site::Kind::patch)
+                    move[v] += area.norm() * height * n, weight[v] += area.norm();
         }
         // curves: the mean distance of the curve from each segment
         std::vector<std::uint64_t> segments(locked_.begin(), locked_.end());

@@ -22,6 +22,8 @@ class TetImprover {
                 std::vector<Tet> tets, const std::vector<std::array<int, 2>>& segments);
 
     void improve();
+    // Puts vertices of the surface exactly on their corners, curves and patches.
+    void settle();
     // Moves vertices of curved patches and curves a little off them, so that the faces between them lie as much outside
     // as inside: the volume becomes that of the surface.
     void balance();
@@ -46,9 +48,7 @@ class TetImprover {
     };
 
     const Vec3& at(int v) const { return sites_[v].x; }
-    double quality(const Tet& t) const {
-        return least_dihedral_sine(at(t[0]), at(t[1]), at(t[2]), at(t[3]));
-    }
+    double quality(const Tet& t) const { return least_dihedral_sine(at(t[0]), at(t[1]), at(t[2]), at(t[3])); }
     double star_quality(int v) const;
     bool has(int tet, int v) const;
     int add_tet(const Tet& t);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 
+#include "geometry/tet_point_grid.hpp"
 #include "math/parallel.hpp"
 
 namespace tenon::geometry {
@@ -13,14 +14,14 @@ std::vector<SurfaceSample> scatter(const FeatureSurface& surface, double per_are
     std::vector<SurfaceSample> made;
     double due = 0.5;
     const Mesh& mesh = surface.mesh();
-    std::uint64_t count = 0;
+    std::mt19937 random(7);
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
         const Vec3 &a = mesh.vertices[mesh.triangles[t][0]], &b = mesh.vertices[mesh.triangles[t][1]],
                    &c = mesh.vertices[mesh.triangles[t][2]];
         due += 0.5 * (b - a).cross(c - a).norm() * per_area;
-        for (; due >= 1; due -= 1, ++count) {  // the additive recurrence with the plastic number fills the square
-            double u = std::fmod(0.5 + 0.7548776662466927 * static_cast<double>(count), 1.0),
-                   v = std::fmod(0.5 + 0.5698402909980532 * static_cast<double>(count), 1.0);
+        for (; due >= 1; due -= 1) {
+            double u = std::ldexp(static_cast<double>(random()), -32),
+                   v = std::ldexp(static_cast<double>(random()), -32);
             if (u + v > 1) u = 1 - u, v = 1 - v;
             made.push_back({a + u * (b - a) + v * (c - a), static_cast<int>(t)});
         }
@@ -29,41 +30,6 @@ std::vector<SurfaceSample> scatter(const FeatureSurface& surface, double per_are
 }
 
 namespace {
-
-// Numbers of points by the cube of a regular grid that holds them.
-class PointGrid {
-  public:
-    explicit PointGrid(double cell) : cell_(cell) {}
-    void add(const Vec3& p, int item) { cubes_[key(cube(p))].push_back({p, item}); }
-    template <class Visit>
-    void visit(const Vec3& p, double reach, const Visit& visit) const {
-        const auto lo = cube(p - Vec3::Constant(reach)), hi = cube(p + Vec3::Constant(reach));
-        for (std::int64_t z = lo[2]; z <= hi[2]; ++z)
-            for (std::int64_t y = lo[1]; y <= hi[1]; ++y)
-                for (std::int64_t x = lo[0]; x <= hi[0]; ++x)
-                    if (const auto found = cubes_.find(key({x, y, z})); found != cubes_.end())
-                        for (const auto& [q, item] : found->second)
-                            if ((q - p).squaredNorm() < reach * reach) visit(item, q);
-    }
-    bool free(const Vec3& p, double reach) const {
-        bool empty = true;
-        visit(p, reach, [&](int, const Vec3&) { empty = false; });
-        return empty;
-    }
-
-  private:
-    using Cube = std::array<std::int64_t, 3>;
-    Cube cube(const Vec3& p) const {
-        return {std::int64_t(std::floor(p.x() / cell_)), std::int64_t(std::floor(p.y() / cell_)),
-                std::int64_t(std::floor(p.z() / cell_))};
-    }
-    static std::uint64_t key(const Cube& c) {
-        return (static_cast<std::uint64_t>(c[0] + (1 << 20)) << 42) |
-               (static_cast<std::uint64_t>(c[1] + (1 << 20)) << 21) | static_cast<std::uint64_t>(c[2] + (1 << 20));
-    }
-    double cell_;
-    std::unordered_map<std::uint64_t, std::vector<std::pair<Vec3, int>>> cubes_;
-};
 
 void any_tangents(const Vec3& n, Vec3& u, Vec3& w) {
     u = n.cross(std::abs(n.x()) < 0.6 ? Vec3(Vec3::UnitX()) : Vec3(Vec3::UnitY())).normalized();
@@ -88,7 +54,7 @@ double local_size(const FeatureSurface& surface, const SurfaceSample& at, double
         Vec3 foot;
         const Vec3 m = surface.patch_normal(patch, at.x + 0.5 * cell * direction, &foot);
         const double turn = std::acos(std::clamp(n.dot(m), -1.0, 1.0));
-        if (turn > 0.35) size = std::min(size, 0.9 * (foot - at.x).norm() / turn);
+        if (turn > 0.35) size = std::min(size, 0.75 * (foot - at.x).norm() / turn);
     }
     return size;
 }
@@ -163,7 +129,8 @@ void SizeField::spread() {
         for (int way : {1, -1}) {
             const auto total = static_cast<std::int64_t>(value_.size());
             for (std::int64_t i = way > 0 ? 0 : total - 1; i >= 0 && i < total; i += way) {
-                const int x = static_cast<int>(i % count_[0]), y = static_cast<int>(i / count_[0] % count_[1]),
+                const int x = static_cast<int>(i % count_[0]),
+                          y = static_cast<int>(i / count_[0] % count_[1]),
                           z = static_cast<int>(i / count_[0] / count_[1]);
                 const std::array<int, 3> at{x, y, z};
                 for (int k = 0; k < 3; ++k) {
@@ -262,7 +229,8 @@ class Placement {
         const int steps = std::max(16, static_cast<int>(std::ceil(8 * curve.total() / size_.least())));
         std::vector<double> sum{0};
         for (int i = 0; i < steps; ++i)
-            sum.push_back(sum.back() + curve.total() / steps / size_.at(curve.at(curve.total() * (i + 0.5) / steps)));
+            sum.push_back(sum.back() +
+                          curve.total() / steps / size_.at(curve.at(curve.total() * (i + 0.5) / steps)));
         double turning = 0;
         for (std::size_t i = 2; i < curve.points.size(); ++i) {
             const Vec3 a = (curve.points[i - 1] - curve.points[i - 2]).normalized(),
@@ -278,7 +246,8 @@ class Placement {
         for (int i = curve.loop ? 0 : 1; i < pieces; ++i) {
             const double due = sum.back() * i / pieces;
             while (step + 1 < steps && sum[step + 1] < due) ++step;
-            const double along = curve.total() * (step + (due - sum[step]) / (sum[step + 1] - sum[step])) / steps;
+            const double along =
+                curve.total() * (step + (due - sum[step]) / (sum[step + 1] - sum[step])) / steps;
             const Vec3 x = curve.at(along);
             if (!grid_.free(x, 0.25 * size_.least())) continue;
             chain.push_back(add(Site::Kind::curve, c, x, along));
@@ -301,14 +270,16 @@ class Placement {
             Vec3 u, w;
             any_tangents(surface_.normal_of(from.triangle), u, w);
             for (int k = 0; k < more; ++k) {
-                const double radius = 0.15 * size_.cell() * std::sqrt((k + 0.5) / more), turn = 2.399963 * k + double(i);
-                const SurfacePoint near =
-                    closest_point(surface_.tree(), from.x + radius * (std::cos(turn) * u + std::sin(turn) * w));
+                const double radius = 0.15 * size_.cell() * std::sqrt((k + 0.5) / more),
+                             turn = 2.399963 * k + double(i);
+                const SurfacePoint near = closest_point(
+                    surface_.tree(), from.x + radius * (std::cos(turn) * u + std::sin(turn) * w));
                 candidates.push_back({near.point, near.triangle});
             }
         }
         std::mt19937 random(1);
-        for (std::size_t i = candidates.size(); i > 1; --i) std::swap(candidates[i - 1], candidates[random() % i]);
+        for (std::size_t i = candidates.size(); i > 1; --i)
+            std::swap(candidates[i - 1], candidates[random() % i]);
         for (const SurfaceSample& c : candidates)
             if (grid_.free(c.x, 0.75 * size_.at(c.x)))
                 add(Site::Kind::patch, surface_.patch_of(c.triangle), c.x);
@@ -325,7 +296,8 @@ class Placement {
             Vec3 push = Vec3::Zero();
             grid_.visit(site.x, reach, [&](int other, const Vec3& q) {
                 const Site& at = set_.sites[other];
-                if (other == static_cast<int>(i) || (at.kind == Site::Kind::patch && at.owner != site.owner)) return;
+                if (other == static_cast<int>(i) || (at.kind == Site::Kind::patch && at.owner != site.owner))
+                    return;
                 const double distance = (site.x - q).norm();
                 push += std::pow(1 - distance / reach, 2) / distance * (site.x - q);
             });
@@ -363,11 +335,12 @@ class Placement {
             std::vector<char> keep(points.size(), 0);
             parallel_for(points.size(), 64, [&](std::size_t i) {
                 const double reach = 0.45 * size_.at(points[i]);
-                keep[i] = !closest_point(surface_.tree(), points[i], reach).found() &&
-                          surface_.winding().inside(points[i]);
+                keep[i] =
+                    !closest_point(surface_.tree(), points[i], reach).found() && surface_.inside(points[i]);
             });
             for (std::size_t i = 0; i < points.size(); ++i)
-                if (keep[i] && grid_.free(points[i], 0.65 * size_.at(points[i]))) add(Site::Kind::inside, -1, points[i]);
+                if (keep[i] && grid_.free(points[i], 0.65 * size_.at(points[i])))
+                    add(Site::Kind::inside, -1, points[i]);
         }
     }
 

@@ -30,6 +30,18 @@ double longest_edge(const Mesh& mesh) {
     return longest;
 }
 
+// Regions are given for the scaled body, the surface is not scaled yet.
+std::vector<Box3> unscaled_regions(const ElasticSpec& spec) {
+    std::vector<Box3> regions;
+    for (const ElasticSpec::Region& region : spec.regions) {
+        Box3 box;
+        box.add(region.lo.cwiseQuotient(spec.scale));
+        box.add(region.hi.cwiseQuotient(spec.scale));
+        regions.push_back(box);
+    }
+    return regions;
+}
+
 Parts make_parts(const Scene& scene, const ElasticSpec& spec, const Origin& origin) {
     Parts parts;
     if (!spec.tets_file.empty()) {
@@ -46,11 +58,10 @@ Parts make_parts(const Scene& scene, const ElasticSpec& spec, const Origin& orig
             for (const Triangle& t : surface.triangles) parts.tets.tets.push_back({t[0], t[1], t[2], -1});
             parts.tets.region.assign(parts.tets.tets.size(), 0);
         } else {
-            Box3 box;
-            for (const Vec3& vertex : surface.vertices) box.add(vertex);
-            const double cell = spec.cell_size > 0 ? spec.cell_size : box.size().maxCoeff() / 10;
+            double cell = spec.cell_size;
             try {
-                parts.tets = geometry::lattice_tets(surface, cell);
+                if (!(cell > 0)) cell = geometry::chosen_cell_size(surface);
+                parts.tets = geometry::fill_with_tets(surface, cell, unscaled_regions(spec));
             } catch (const std::invalid_argument& error) {
                 throw InputError(origin.file, origin.path, error.what(),
                                  "give a closed surface and a fitting \"cell_size\"");
