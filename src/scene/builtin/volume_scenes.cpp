@@ -285,7 +285,7 @@ const ParamInfo kSeconds(double value) {
     return {"seconds", value, "simulated time", 0.01, 1000.0, {}, "s"};
 }
 const ParamInfo kCell(double value) {
-    return {"cell_size", value, "size of the lattice the tetrahedra are made from", 0.001, 10.0, {}, "m"};
+    return {"cell_size", value, "edge length of the tetrahedra", 0.001, 10.0, {}, "m"};
 }
 
 }  // namespace
