@@ -1,4 +1,4 @@
-#include "world/geometry_mesh.hpp"
+#include "model/geometry_mesh.hpp"
 
 #include <fmt/format.h>
 

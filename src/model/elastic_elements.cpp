@@ -1,4 +1,4 @@
-#include "world/elastic_elements.hpp"
+#include "model/elastic_elements.hpp"
 
 #include <Eigen/LU>
 #include <algorithm>

@@ -16,7 +16,7 @@
 
 #include <array>
 
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 
@@ -55,7 +55,7 @@ double bend_component_value(const Joint& joint, int component, const Mat34& qa, 
 double unwrapped(double angle, double reference);
 
 // The affine map of a joint's side: the body's, or the identity for the world.
-const Mat34& side_map(const World& world, const Joint& joint, int side);
+const Mat34& side_map(const State& state, const Joint& joint, int side);
 const Mat34& world_map();
 
 }  // namespace tenon

@@ -1,10 +1,10 @@
 // Elastic bodies of a scene, made into vertices and tetrahedra.
 #pragma once
 
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 
-void build_elastic_bodies(World& world, const Scene& scene);  // throws InputError
+void build_elastic_bodies(Model& model, const Scene& scene);  // throws InputError
 
 }  // namespace tenon

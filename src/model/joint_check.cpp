@@ -1,4 +1,4 @@
-#include "world/joint_check.hpp"
+#include "model/joint_check.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "model/joint_rows.hpp"
 #include "tenon/error.hpp"
-#include "world/joint_rows.hpp"
 
 namespace tenon {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "model/elastic_kernel.hpp"
 #include "solve/block_matrix.hpp"
-#include "tenon/world.hpp"
-#include "world/elastic_kernel.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 

@@ -1,4 +1,4 @@
-#include "world/elastic_model.hpp"
+#include "model/elastic_model.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <cmath>

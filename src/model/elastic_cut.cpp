@@ -1,4 +1,4 @@
-#include "world/elastic_cut.hpp"
+#include "model/elastic_cut.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 
 #include "geometry/tet_mesh.hpp"
 #include "tenon/params.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 

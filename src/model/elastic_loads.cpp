@@ -1,15 +1,15 @@
-#include "world/elastic_loads.hpp"
+#include "model/elastic_loads.hpp"
 
 #include "geometry/tet_mesh.hpp"
 
 namespace tenon {
 
-std::vector<ElasticLoad> elastic_loads(const World& world, int elastic) {
-    const ElasticBody& body = world.elastic[elastic];
+std::vector<ElasticLoad> elastic_loads(const Model& model, int elastic) {
+    const ElasticBody& body = model.elastic[elastic];
     std::vector<ElasticLoad> loads;
-    for (std::size_t i = 0; i < world.forces.size(); ++i) {
-        const ForceSpec& force = world.forces[i];
-        if (force.body != world.bodies.size() + elastic) continue;
+    for (std::size_t i = 0; i < model.forces.size(); ++i) {
+        const ForceSpec& force = model.forces[i];
+        if (force.body != model.bodies.size() + elastic) continue;
         ElasticLoad load;
         load.force = static_cast<int>(i);
         if (!force.point) {
@@ -38,10 +38,10 @@ std::vector<ElasticLoad> elastic_loads(const World& world, int elastic) {
     return loads;
 }
 
-void add_loads(const World& world, const std::vector<ElasticLoad>& loads, double time,
+void add_loads(const Model& model, const std::vector<ElasticLoad>& loads, double time,
                std::vector<Vec3>& force) {
     for (const ElasticLoad& load : loads) {
-        const ForceSpec& given = world.forces[load.force];
+        const ForceSpec& given = model.forces[load.force];
         if (time < given.from || time >= given.to) continue;
         for (std::size_t k = 0; k < load.vertices.size(); ++k)
             force[load.vertices[k]] += load.share[k] * given.force;

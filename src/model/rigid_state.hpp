@@ -1,9 +1,9 @@
 // A rigid body's pose and twist, its inertia in the world frame, and how it turns.
 #pragma once
 
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
-namespace tenon::world {
+namespace tenon::model {
 
 struct RigidState {
     Vec3 position = Vec3::Zero();      // of the centre of mass
@@ -21,10 +21,10 @@ inline Mat3 skew(const Vec3& v) {
 // To and from the common form of a body's state. An affine map is taken to its nearest rotation (polar
 // decomposition); its rate to the spin that fits it best: the axial part of dA/dt R^T.
 RigidState rigid_state(const Mat34& q, const Mat34& rate);
-RigidState rigid_state(const Bodies& bodies, int body);
+RigidState rigid_state(const State& state, int body);
 Mat34 to_q(const RigidState& state);
 Mat34 to_rate(const RigidState& state);  // dA/dt = spin x A
-void store(const RigidState& state, Bodies& bodies, int body);
+void store(const RigidState& rigid, State& state, int body);
 
 // The rotation nearest to A (det A > 0).
 Mat3 nearest_rotation(const Mat3& A);
@@ -51,4 +51,4 @@ Vec3 gyroscopic_spin(const RigidState& state, const Vec3& moments, double dt);
 double kinetic_energy(const RigidState& state, double mass, const Vec3& moments);
 Vec3 spin_momentum(const RigidState& state, const Vec3& moments);  // about the centre of mass
 
-}  // namespace tenon::world
+}  // namespace tenon::model

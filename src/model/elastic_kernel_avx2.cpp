@@ -1,8 +1,8 @@
 // The element kernel in AVX2 instructions (see cmake/TenonSimd.cmake).
-#include "world/elastic_kernel.hpp"
+#include "model/elastic_kernel.hpp"
 
 #if defined(__AVX2__)
-#include "world/elastic_kernel_lanes.hpp"
+#include "model/elastic_kernel_lanes.hpp"
 
 namespace tenon {
 const ElementKernel avx2_element_kernel{respond};

@@ -1,4 +1,4 @@
-#include "world/joint_rows.hpp"
+#include "model/joint_rows.hpp"
 
 #include <cmath>
 
@@ -380,9 +380,9 @@ const Mat34& world_map() {
     return identity;
 }
 
-const Mat34& side_map(const World& world, const Joint& joint, int side) {
+const Mat34& side_map(const State& state, const Joint& joint, int side) {
     const int body = joint.bodies[side];
-    return body < 0 ? world_map() : world.bodies.q[body];
+    return body < 0 ? world_map() : state.q[body];
 }
 
 }  // namespace tenon

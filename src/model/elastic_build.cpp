@@ -1,4 +1,4 @@
-#include "world/elastic_build.hpp"
+#include "model/elastic_build.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 
 #include "geometry/mesh_io.hpp"
 #include "geometry/tet_mesh.hpp"
+#include "model/elastic_cut.hpp"
+#include "model/geometry_mesh.hpp"
 #include "tenon/error.hpp"
-#include "world/elastic_cut.hpp"
-#include "world/geometry_mesh.hpp"
 
 namespace tenon {
 namespace {
@@ -156,7 +156,7 @@ void set_masses(ElasticBody& body, const std::vector<MaterialSpec>& materials) {
 }
 
 // Pins are chosen in the rest frame; attached ones stay where they are in the body they hang on.
-void set_pins(ElasticBody& body, const ElasticSpec& spec, const World& world, const Scene& scene,
+void set_pins(ElasticBody& body, const ElasticSpec& spec, const Model& model, const Scene& scene,
               const Origin& origin, const std::vector<Vec3>& local) {
     for (std::size_t p = 0; p < spec.pins.size(); ++p) {
         const ElasticSpec::Pin& pin = spec.pins[p];
@@ -175,8 +175,8 @@ void set_pins(ElasticBody& body, const ElasticSpec& spec, const World& world, co
             made.vertex = static_cast<int>(v);
             made.body = holder;
             if (holder >= 0) {
-                const Mat34& q = world.bodies.q[holder];
-                made.local = q.leftCols<3>().transpose() * (body.x[v] - q.col(3));
+                const Mat34& q = model.bodies.start_q[holder];
+                made.local = q.leftCols<3>().transpose() * (body.start_x[v] - q.col(3));
             } else {
                 made.local = local[v];
                 made.script = static_cast<int>(body.scripts.size());
@@ -190,7 +190,7 @@ void set_pins(ElasticBody& body, const ElasticSpec& spec, const World& world, co
     }
 }
 
-ElasticBody build_one(const World& world, const Scene& scene, const ElasticSpec& spec, const Origin& origin,
+ElasticBody build_one(const Model& model, const Scene& scene, const ElasticSpec& spec, const Origin& origin,
                       std::vector<Filled>& known) {
     Parts parts = make_parts(scene, spec, origin, known);
     refuse_bad_elements(spec, parts.tets, origin);
@@ -234,21 +234,20 @@ ElasticBody build_one(const World& world, const Scene& scene, const ElasticSpec&
     center /= mass;
     for (Vec3& vertex : parts.fine.vertices) vertex = rotation * vertex + spec.position;
     body.embedded = std::move(parts.fine);
-    body.x = body.rest;
-    for (const Vec3& x : body.x)
-        body.v.push_back(spec.linear_velocity + spec.angular_velocity.cross(x - center));
-    body.element_state.assign(body.tets.size(), 0.0f);
-    set_pins(body, spec, world, scene, origin, local);
+    body.start_x = body.rest;
+    for (const Vec3& x : body.start_x)
+        body.start_v.push_back(spec.linear_velocity + spec.angular_velocity.cross(x - center));
+    set_pins(body, spec, model, scene, origin, local);
     return body;
 }
 
 }  // namespace
 
-void build_elastic_bodies(World& world, const Scene& scene) {
+void build_elastic_bodies(Model& model, const Scene& scene) {
     std::vector<Filled> known;
     for (std::size_t i = 0; i < scene.elastic.size(); ++i)
-        world.elastic.push_back(
-            build_one(world, scene, scene.elastic[i], {scene.file, fmt::format("elastic[{}]", i)}, known));
+        model.elastic.push_back(
+            build_one(model, scene, scene.elastic[i], {scene.file, fmt::format("elastic[{}]", i)}, known));
 }
 
 }  // namespace tenon

@@ -1,7 +1,7 @@
 // Stress and stiffness of four elements at a time: the innermost loop of every elastic step.
 #pragma once
 
-#include "world/elastic_model.hpp"
+#include "model/elastic_model.hpp"
 
 namespace tenon {
 

@@ -1,6 +1,6 @@
-#include "world/elastic_kernel.hpp"
+#include "model/elastic_kernel.hpp"
 
-#include "world/elastic_kernel_lanes.hpp"
+#include "model/elastic_kernel_lanes.hpp"
 
 namespace tenon {
 

@@ -1,4 +1,4 @@
-// From the scene's description to the state that steps: shapes, mass, frames, poses.
+// From the scene's description to the model: shapes, mass, frames, poses at the start.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -6,11 +6,11 @@
 #include "geometry/mass_properties.hpp"
 #include "geometry/mesh_check.hpp"
 #include "geometry/shapes.hpp"
+#include "model/elastic_build.hpp"
+#include "model/geometry_mesh.hpp"
+#include "model/joint_check.hpp"
 #include "tenon/error.hpp"
-#include "tenon/world.hpp"
-#include "world/elastic_build.hpp"
-#include "world/geometry_mesh.hpp"
-#include "world/joint_check.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 namespace {
@@ -105,17 +105,17 @@ std::shared_ptr<const Shape> make_shape(const GeometrySpec& geometry, const Body
     return shape;
 }
 
-int shape_for(World& world, const Scene& scene, const BodySpec& body, const Origin& origin) {
+int shape_for(Model& model, const Scene& scene, const BodySpec& body, const Origin& origin) {
     if (body.geometry < 0)
         throw InputError(origin.file, origin.path, "the body has neither \"shape\" nor \"mesh\"",
                          "give one of them");
     if (!body.inertia) {
-        const auto found = world.shape_of_geometry.find(body.geometry);
-        if (found != world.shape_of_geometry.end()) return found->second;
+        const auto found = model.shape_of_geometry.find(body.geometry);
+        if (found != model.shape_of_geometry.end()) return found->second;
     }
-    world.shapes.push_back(make_shape(scene.geometries[body.geometry], body, origin));
-    const int index = static_cast<int>(world.shapes.size()) - 1;
-    if (!body.inertia) world.shape_of_geometry[body.geometry] = index;
+    model.shapes.push_back(make_shape(scene.geometries[body.geometry], body, origin));
+    const int index = static_cast<int>(model.shapes.size()) - 1;
+    if (!body.inertia) model.shape_of_geometry[body.geometry] = index;
     return index;
 }
 
@@ -159,7 +159,7 @@ Mat3 joint_frame(const JointSpec& spec, const Origin& origin) {
     return frame;
 }
 
-void add_joint(World& world, const Scene& scene, int index) {
+void add_joint(Model& model, const Scene& scene, int index) {
     const JointSpec& spec = scene.joints[index];
     const Origin origin{scene.file, fmt::format("joints[{}]", index)};
     Joint joint;
@@ -173,8 +173,8 @@ void add_joint(World& world, const Scene& scene, int index) {
             joint.point[side] = anchor[side];
             joint.frame[side] = frame;
         } else {
-            const Mat3 inverse = world.bodies.q[body].leftCols<3>().transpose();
-            joint.point[side] = inverse * (anchor[side] - world.bodies.q[body].col(3));
+            const Mat3 inverse = model.bodies.start_q[body].leftCols<3>().transpose();
+            joint.point[side] = inverse * (anchor[side] - model.bodies.start_q[body].col(3));
             joint.frame[side] = inverse * frame;
         }
     }
@@ -184,16 +184,14 @@ void add_joint(World& world, const Scene& scene, int index) {
                          fmt::format("the two anchors{} are {:g} m apart at the start",
                                      spec.name.empty() ? "" : " of '" + spec.name + "'", joint.rest_length),
                          "leave out point_b, or make them meet");
-    world.joints.push_back(joint);
+    model.joints.push_back(joint);
 }
 
-}  // namespace
-
-int add_body(World& world, const Scene& scene, int index) {
+void add_body(Model& model, const Scene& scene, int index) {
     const BodySpec& spec = scene.bodies[index];
     const Origin origin{scene.file, fmt::format("bodies[{}]", index)};
-    const int shape_index = shape_for(world, scene, spec, origin);
-    const Shape& shape = *world.shapes[shape_index];
+    const int shape_index = shape_for(model, scene, spec, origin);
+    const Shape& shape = *model.shapes[shape_index];
     const BodyMass mass = mass_of(scene, spec, shape, origin);
     const MaterialSpec& material = scene.materials[spec.material];
 
@@ -204,12 +202,12 @@ int add_body(World& world, const Scene& scene, int index) {
     rate.leftCols<3>() = cross_matrix(spec.angular_velocity) * q.leftCols<3>();
     rate.col(3) = spec.linear_velocity;
 
-    Bodies& bodies = world.bodies;
+    Bodies& bodies = model.bodies;
     bodies.name.push_back(spec.name);
     bodies.shape.push_back(shape_index);
-    bodies.type.push_back(spec.type);
-    bodies.q.push_back(q);
-    bodies.rate.push_back(spec.type == BodyType::dynamic_body ? rate : Mat34(Mat34::Zero()));
+    bodies.start_type.push_back(spec.type);
+    bodies.start_q.push_back(q);
+    bodies.start_rate.push_back(spec.type == BodyType::dynamic_body ? rate : Mat34(Mat34::Zero()));
     bodies.mass.push_back(mass.mass);
     bodies.second_moments.push_back(mass.second_moments);
     bodies.volume.push_back(shape.volume);
@@ -224,61 +222,45 @@ int add_body(World& world, const Scene& scene, int index) {
     bodies.kinematic_until.push_back(spec.kinematic_until);
     bodies.color.push_back(spec.color);
     const int body = bodies.size() - 1;
-    if (spec.type == BodyType::kinematic_body && !spec.motion.empty()) {
-        bodies.q[body] = scripted_pose(world, body, world.time);
-        bodies.rate[body] = scripted_rate(world, body, world.time);
+    if (spec.type != BodyType::kinematic_body) return;
+    if (!spec.motion.empty()) {
+        bodies.start_q[body] = scripted_pose(model, body, 0.0);
+        bodies.start_rate[body] = scripted_rate(model, body, 0.0);
     }
-    return body;
+    if (!spec.linear_velocity.isZero(0.0) || !spec.angular_velocity.isZero(0.0))
+        model.release_velocity[body] = {spec.linear_velocity, spec.angular_velocity};
 }
 
-World build_world(const Scene& scene) {
-    World world;
-    world.materials = scene.materials;
-    world.gravity = scene.gravity;
-    world.forces = scene.forces;
-    world.wind = scene.wind;
-    world.contact_spec = scene.contact;
-    for (int i = 0; i < static_cast<int>(scene.bodies.size()); ++i) add_body(world, scene, i);
-    check_joints(scene);
-    for (int i = 0; i < static_cast<int>(scene.joints.size()); ++i) add_joint(world, scene, i);
-    for (const auto& pair : scene.contact.ignore) world.ignored_pairs.insert(pair_key(pair[0], pair[1]));
+void set_pair_rules(Model& model, const Scene& scene) {
+    for (const auto& pair : scene.contact.ignore) model.ignored_pairs.insert(pair_key(pair[0], pair[1]));
     for (const PairSpec& pair : scene.contact.pairs)
-        world.material_pairs[pair_key(pair.materials[0], pair.materials[1])] = pair;
-    if (!scene.contact.jointed_bodies_collide)
-        for (const Joint& joint : world.joints)
-            if (joint.bodies[0] >= 0 && joint.bodies[1] >= 0 &&
-                world.may_collide(joint.bodies[0], joint.bodies[1]))  // their group may say so already
-                world.ignored_pairs.insert(pair_key(joint.bodies[0], joint.bodies[1]));
-    build_elastic_bodies(world, scene);
-    return world;
+        model.material_pairs[pair_key(pair.materials[0], pair.materials[1])] = pair;
+    if (scene.contact.jointed_bodies_collide) return;
+    for (const Joint& joint : model.joints)
+        if (joint.bodies[0] >= 0 && joint.bodies[1] >= 0 &&
+            model.may_collide(joint.bodies[0], joint.bodies[1]))  // their group may say so already
+            model.ignored_pairs.insert(pair_key(joint.bodies[0], joint.bodies[1]));
 }
 
-void remove_body(World& world, int body) {
-    Bodies& b = world.bodies;
-    const auto erase = [body](auto& values) { values.erase(values.begin() + body); };
-    erase(b.name), erase(b.shape), erase(b.type), erase(b.q), erase(b.rate), erase(b.mass),
-        erase(b.second_moments);
-    erase(b.volume), erase(b.material), erase(b.friction), erase(b.restitution), erase(b.min_separation);
-    erase(b.fixed), erase(b.group), erase(b.collides), erase(b.motion), erase(b.kinematic_until),
-        erase(b.color);
-    const auto moved = [body](int index) { return index > body ? index - 1 : index; };
-    std::erase_if(world.joints,
-                  [body](const Joint& j) { return j.bodies[0] == body || j.bodies[1] == body; });
-    for (Joint& joint : world.joints)
-        for (int& index : joint.bodies) index = moved(index);
-    std::erase_if(world.forces, [body](const ForceSpec& force) { return force.body == body; });
-    for (ForceSpec& force : world.forces) force.body = moved(force.body);
-    std::unordered_set<std::uint64_t> pairs;
-    for (std::uint64_t key : world.ignored_pairs) {
-        const int lo = static_cast<int>(key & 0xffffffffu), hi = static_cast<int>(key >> 32);
-        if (lo != body && hi != body) pairs.insert(pair_key(moved(lo), moved(hi)));
+}  // namespace
+
+Model compile(const Scene& scene, const Model* earlier) {
+    Model model;
+    if (earlier) {
+        model.shapes = earlier->shapes;
+        model.shape_of_geometry = earlier->shape_of_geometry;
     }
-    world.ignored_pairs = std::move(pairs);
-    for (ElasticBody& elastic : world.elastic) {
-        std::erase_if(elastic.pins, [body](const ElasticBody::Pin& pin) { return pin.body == body; });
-        for (ElasticBody::Pin& pin : elastic.pins) pin.body = moved(pin.body);
-    }
-    world.contacts.clear();
+    model.materials = scene.materials;
+    model.gravity = scene.gravity;
+    model.forces = scene.forces;
+    model.wind = scene.wind;
+    model.contact_spec = scene.contact;
+    for (int i = 0; i < static_cast<int>(scene.bodies.size()); ++i) add_body(model, scene, i);
+    check_joints(scene);
+    for (int i = 0; i < static_cast<int>(scene.joints.size()); ++i) add_joint(model, scene, i);
+    set_pair_rules(model, scene);
+    build_elastic_bodies(model, scene);
+    return model;
 }
 
 }  // namespace tenon

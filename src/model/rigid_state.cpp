@@ -1,10 +1,10 @@
-#include "world/rigid_state.hpp"
+#include "model/rigid_state.hpp"
 
 #include <cmath>
 
 #include <Eigen/LU>
 
-namespace tenon::world {
+namespace tenon::model {
 namespace {
 
 // A rotation whose columns are orthonormal to within round-off of what a step can do to them.
@@ -61,8 +61,8 @@ RigidState rigid_state(const Mat34& q, const Mat34& rate) {
     return state;
 }
 
-RigidState rigid_state(const Bodies& bodies, int body) {
-    return rigid_state(bodies.q[body], bodies.rate[body]);
+RigidState rigid_state(const State& state, int body) {
+    return rigid_state(state.q[body], state.rate[body]);
 }
 
 Mat34 to_q(const RigidState& state) {
@@ -79,9 +79,9 @@ Mat34 to_rate(const RigidState& state) {
     return rate;
 }
 
-void store(const RigidState& state, Bodies& bodies, int body) {
-    bodies.q[body] = to_q(state);
-    bodies.rate[body] = to_rate(state);
+void store(const RigidState& rigid, State& state, int body) {
+    state.q[body] = to_q(rigid);
+    state.rate[body] = to_rate(rigid);
 }
 
 Mat3 world_inertia(const Quat& rotation, const Vec3& moments) {
@@ -137,4 +137,4 @@ Vec3 spin_momentum(const RigidState& state, const Vec3& moments) {
     return body_times(state.rotation, moments, state.spin);
 }
 
-}  // namespace tenon::world
+}  // namespace tenon::model

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "world/elastic_kernel.hpp"
+#include "model/elastic_kernel.hpp"
 
 namespace tenon {
 namespace {

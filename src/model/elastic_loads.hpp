@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 
@@ -14,10 +14,10 @@ struct ElasticLoad {
     std::vector<double> share;  // in all 1
 };
 
-std::vector<ElasticLoad> elastic_loads(const World& world, int elastic);
+std::vector<ElasticLoad> elastic_loads(const Model& model, int elastic);
 
 // Adds those that act at a time.
-void add_loads(const World& world, const std::vector<ElasticLoad>& loads, double time,
+void add_loads(const Model& model, const std::vector<ElasticLoad>& loads, double time,
                std::vector<Vec3>& force);
 
 }  // namespace tenon

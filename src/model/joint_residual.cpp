@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 namespace {
@@ -12,24 +12,25 @@ struct Side {
     Mat3 frame;
 };
 
-Side side_of(const World& world, const Joint& joint, int side) {
+Side side_of(const State& state, const Joint& joint, int side) {
     const int body = joint.bodies[side];
     if (body < 0) return {joint.point[side], joint.frame[side]};
-    const Mat34& q = world.bodies.q[body];
+    const Mat34& q = state.q[body];
     return {transform(q, joint.point[side]), q.leftCols<3>() * joint.frame[side]};
 }
 
 }  // namespace
 
-double joint_residual(const World& world, const Joint& joint) {
-    if (joint.broken) return 0.0;
+double joint_residual(const Model& model, const State& state, int index) {
+    if (state.broken[index]) return 0.0;
+    const Joint& joint = model.joints[index];
     if (joint.spec.type == JointType::coupling) {
-        const Joint& first = world.joints[joint.spec.joints[0]];
-        const Joint& second = world.joints[joint.spec.joints[1]];
-        return std::abs(second.coordinate[joint.spec.coordinates[1]] -
-                        joint.spec.ratio * first.coordinate[joint.spec.coordinates[0]] - joint.spec.offset);
+        const auto value = [&](int k) {
+            return state.joint_coordinate[joint.spec.joints[k]][joint.spec.coordinates[k]];
+        };
+        return std::abs(value(1) - joint.spec.ratio * value(0) - joint.spec.offset);
     }
-    const Side a = side_of(world, joint, 0), b = side_of(world, joint, 1);
+    const Side a = side_of(state, joint, 0), b = side_of(state, joint, 1);
     const Vec3 gap = b.point - a.point;
     const double axis_error = a.frame.col(0).cross(b.frame.col(0)).norm();
     const double turn_error = std::max(axis_error, std::abs(a.frame.col(1).dot(b.frame.col(2))));
@@ -57,9 +58,10 @@ double joint_residual(const World& world, const Joint& joint) {
     return 0.0;
 }
 
-double joint_residual_max(const World& world) {
+double joint_residual_max(const Model& model, const State& state) {
     double worst = 0.0;
-    for (const Joint& joint : world.joints) worst = std::max(worst, joint_residual(world, joint));
+    for (int j = 0; j < static_cast<int>(model.joints.size()); ++j)
+        worst = std::max(worst, joint_residual(model, state, j));
     return worst;
 }
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tenon/world.hpp"
-#include "world/keyframes.hpp"
+#include "model/keyframes.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 namespace {
@@ -36,19 +36,19 @@ Mat34 keyframe_pose(const std::vector<Keyframe>& motion, double time) {
     return to_matrix({position_at(s), s.from->rotation.slerp(s.u, s.to->rotation)});
 }
 
-Mat34 scripted_pose(const World& world, int body, double time) {
-    const std::vector<Keyframe>& motion = world.bodies.motion[body];
-    if (motion.empty()) return world.bodies.q[body];
+Mat34 scripted_pose(const Model& model, int body, double time) {
+    const std::vector<Keyframe>& motion = model.bodies.motion[body];
+    if (motion.empty()) return model.bodies.start_q[body];
     const Mat34 frame = keyframe_pose(motion, time);
-    const Pose& geometry = world.shape_of(body).geometry_frame;
+    const Pose& geometry = model.shape_of(body).geometry_frame;
     Mat34 q;
     q.leftCols<3>() = frame.leftCols<3>() * geometry.rotation.conjugate().toRotationMatrix();
     q.col(3) = frame.col(3) - linear_part_times(q, geometry.position);
     return q;
 }
 
-Mat34 scripted_rate(const World& world, int body, double time) {
-    const std::vector<Keyframe>& motion = world.bodies.motion[body];
+Mat34 scripted_rate(const Model& model, int body, double time) {
+    const std::vector<Keyframe>& motion = model.bodies.motion[body];
     if (motion.empty()) return Mat34::Zero();
     const Segment s = segment_at(motion, time);
     Quat turn = s.to->rotation * s.from->rotation.conjugate();
@@ -56,20 +56,24 @@ Mat34 scripted_rate(const World& world, int body, double time) {
     const double sine = turn.vec().norm();
     const double angle = 2 * std::atan2(sine, turn.w());
     const Vec3 omega = sine > 0 ? Vec3(turn.vec() * (angle / sine * s.rate)) : Vec3(Vec3::Zero());
-    const Mat34 q = scripted_pose(world, body, time);
+    const Mat34 q = scripted_pose(model, body, time);
     Mat34 rate;
     for (int k = 0; k < 3; ++k) rate.col(k) = omega.cross(q.col(k));
     rate.col(3) = (s.to->position - s.from->position) * s.rate + omega.cross(Vec3(q.col(3) - position_at(s)));
     return rate;
 }
 
-void external_wrenches(const World& world, double time, std::vector<Wrench>& out) {
-    out.assign(world.bodies.q.size(), Wrench{});
-    for (const ForceSpec& force : world.forces) {
+Mat34 scripted_pose(const Model& model, const State& state, int body, double time) {
+    return model.bodies.motion[body].empty() ? state.q[body] : scripted_pose(model, body, time);
+}
+
+void external_wrenches(const Model& model, const State& state, double time, std::vector<Wrench>& out) {
+    out.assign(state.q.size(), Wrench{});
+    for (const ForceSpec& force : model.forces) {
         if (force.body < 0 || time < force.from || time >= force.to) continue;
-        if (force.body >= world.bodies.size()) continue;  // on an elastic body: see elastic_loads
-        const Mat34& q = world.bodies.q[force.body];
-        const Pose& geometry = world.shape_of(force.body).geometry_frame;
+        if (force.body >= model.bodies.size()) continue;  // on an elastic body: see elastic_loads
+        const Mat34& q = state.q[force.body];
+        const Pose& geometry = model.shape_of(force.body).geometry_frame;
         Mat3 to_world = Mat3::Identity();
         if (force.body_frame) to_world = q.leftCols<3>() * geometry.rotation.toRotationMatrix();
         const Vec3 f = to_world * force.force;
@@ -81,25 +85,19 @@ void external_wrenches(const World& world, double time, std::vector<Wrench>& out
             wrench.torque += linear_part_times(q, local).cross(f);
         }
     }
-    const WindSpec& wind = world.wind;
+    const WindSpec& wind = model.wind;
     if (wind.drag <= 0) return;
     const double gust = 1 + wind.gust * std::sin(2 * M_PI * time / wind.gust_period);
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        if (!world.bodies.dynamic(i)) continue;
-        const Vec3 relative = gust * wind.velocity - world.bodies.rate[i].col(3);
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        if (!state.dynamic(i)) continue;
+        const Vec3 relative = gust * wind.velocity - state.rate[i].col(3);
         const double speed = relative.norm();
         if (speed == 0) continue;
-        const Vec3 size = world.shape_of(i).box.size();
+        const Vec3 size = model.shape_of(i).box.size();
         const Vec3 face(size.y() * size.z(), size.z() * size.x(), size.x() * size.y());
-        const Vec3 along = (world.bodies.q[i].leftCols<3>().transpose() * (relative / speed)).cwiseAbs();
+        const Vec3 along = (state.q[i].leftCols<3>().transpose() * (relative / speed)).cwiseAbs();
         out[i].force += wind.drag * along.dot(face) * relative;
     }
-}
-
-Wrench external_wrench(const World& world, int body, double time) {
-    std::vector<Wrench> all;
-    external_wrenches(world, time, all);
-    return all[body];
 }
 
 }  // namespace tenon
