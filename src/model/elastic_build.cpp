@@ -30,7 +30,44 @@ double longest_edge(const Mesh& mesh) {
     return longest;
 }
 
-Parts make_parts(const Scene& scene, const ElasticSpec& spec, const Origin& origin) {
+// Regions are given for the scaled body, the surface is not scaled yet.
+std::vector<Box3> unscaled_regions(const ElasticSpec& spec) {
+    std::vector<Box3> regions;
+    for (const ElasticSpec::Region& region : spec.regions) {
+        Box3 box;
+        box.add(region.lo.cwiseQuotient(spec.scale));
+        box.add(region.hi.cwiseQuotient(spec.scale));
+        regions.push_back(box);
+    }
+    return regions;
+}
+
+// Bodies of the same shape share the work: meshing takes much longer than comparing surfaces.
+struct Filled {
+    Mesh surface;
+    double cell_size;
+    std::vector<Box3> regions;
+    double cell;  // the one used
+    geometry::TetMesh tets;
+};
+
+const Filled& filled(std::vector<Filled>& known, const Mesh& surface, const ElasticSpec& spec) {
+    const std::vector<Box3> regions = unscaled_regions(spec);
+    for (const Filled& f : known) {
+        bool same = f.cell_size == spec.cell_size && f.surface.triangles == surface.triangles &&
+                    f.surface.vertices == surface.vertices && f.regions.size() == regions.size();
+        for (std::size_t i = 0; same && i < regions.size(); ++i)
+            same = f.regions[i].lo == regions[i].lo && f.regions[i].hi == regions[i].hi;
+        if (same) return f;
+    }
+    const double cell = spec.cell_size > 0 ? spec.cell_size : geometry::chosen_cell_size(surface);
+    known.push_back(
+        {surface, spec.cell_size, regions, cell, geometry::fill_with_tets(surface, cell, regions)});
+    return known.back();
+}
+
+Parts make_parts(const Scene& scene, const ElasticSpec& spec, const Origin& origin,
+                 std::vector<Filled>& known) {
     Parts parts;
     if (!spec.tets_file.empty()) {
         parts.tets = geometry::read_tets(spec.tets_file);
@@ -46,11 +83,11 @@ Parts make_parts(const Scene& scene, const ElasticSpec& spec, const Origin& orig
             for (const Triangle& t : surface.triangles) parts.tets.tets.push_back({t[0], t[1], t[2], -1});
             parts.tets.region.assign(parts.tets.tets.size(), 0);
         } else {
-            Box3 box;
-            for (const Vec3& vertex : surface.vertices) box.add(vertex);
-            const double cell = spec.cell_size > 0 ? spec.cell_size : box.size().maxCoeff() / 10;
+            double cell = 0;
             try {
-                parts.tets = geometry::lattice_tets(surface, cell);
+                const Filled& made = filled(known, surface, spec);
+                parts.tets = made.tets;
+                cell = made.cell;
             } catch (const std::invalid_argument& error) {
                 throw InputError(origin.file, origin.path, error.what(),
                                  "give a closed surface and a fitting \"cell_size\"");
@@ -153,8 +190,9 @@ void set_pins(ElasticBody& body, const ElasticSpec& spec, const Model& model, co
     }
 }
 
-ElasticBody build_one(const Model& model, const Scene& scene, const ElasticSpec& spec, const Origin& origin) {
-    Parts parts = make_parts(scene, spec, origin);
+ElasticBody build_one(const Model& model, const Scene& scene, const ElasticSpec& spec, const Origin& origin,
+                      std::vector<Filled>& known) {
+    Parts parts = make_parts(scene, spec, origin, known);
     refuse_bad_elements(spec, parts.tets, origin);
     ElasticBody body;
     body.name = spec.name;
@@ -206,9 +244,10 @@ ElasticBody build_one(const Model& model, const Scene& scene, const ElasticSpec&
 }  // namespace
 
 void build_elastic_bodies(Model& model, const Scene& scene) {
+    std::vector<Filled> known;
     for (std::size_t i = 0; i < scene.elastic.size(); ++i)
         model.elastic.push_back(
-            build_one(model, scene, scene.elastic[i], {scene.file, fmt::format("elastic[{}]", i)}));
+            build_one(model, scene, scene.elastic[i], {scene.file, fmt::format("elastic[{}]", i)}, known));
 }
 
 }  // namespace tenon
