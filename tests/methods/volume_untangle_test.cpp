@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 #include "scene/builtin/scene_parts.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/simulation.hpp"
@@ -10,13 +10,18 @@
 namespace tenon::volume {
 namespace {
 
+model::InitialCheck check_start(const Scene& scene) {
+    const Model model = compile(scene);
+    return model::check_initial_state(model, initial_state(model));
+}
+
 TEST(Untangle, MakesRandomPilesAcceptable) {
     for (int seed = 1; seed <= 6; ++seed) {
         Scene scene = make_builtin(*find_builtin("overlapping-pile"),
                                    {{"bodies", 2.0 + 3 * seed}, {"seed", static_cast<double>(seed)}});
-        ASSERT_FALSE(geometry::check_initial_state(build_world(scene)).problems.empty());
+        ASSERT_FALSE(check_start(scene).problems.empty());
         const UntangleReport report = untangle(scene, {});
-        const geometry::InitialCheck after = geometry::check_initial_state(build_world(scene));
+        const model::InitialCheck after = check_start(scene);
         EXPECT_TRUE(after.problems.empty()) << seed;
         EXPECT_TRUE(report.clean()) << seed << ": " << (report.remaining.empty() ? "" : report.remaining[0]);
         ASSERT_FALSE(report.moved.empty());
@@ -55,7 +60,7 @@ TEST(Untangle, NamesLinkedRings) {
     Scene linked;
     ring(linked, "ring-1", {0, 0, 0}, Quat::Identity());
     ring(linked, "ring-2", {0.08, 0, 0}, turn(90, Vec3::UnitX()));
-    ASSERT_FALSE(geometry::check_initial_state(build_world(linked)).problems.empty());
+    ASSERT_FALSE(check_start(linked).problems.empty());
     const UntangleReport report = untangle(linked, {});
     EXPECT_TRUE(report.clean());
     ASSERT_EQ(report.linked.size(), 1u);
