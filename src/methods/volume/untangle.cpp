@@ -90,7 +90,6 @@ double separate(const World& world, ContactFinder& finder, Motion& motion, const
     int partings = 3 * world.bodies.size();
     for (int round = 0, since = 0; round < options.rounds; ++round, ++report.rounds) {
         deepest = correct(world, finder, motion);
-        if (report.rounds == 0) report.overlap_depth = deepest.depth;
         if (options.progress) options.progress(report.rounds, deepest.depth, deepest.contacts);
         if (deepest.depth <= kAllowedPixels * finder.grid().pixel) break;
         since = deepest.depth < 0.99 * best ? 0 : since + 1;
@@ -105,6 +104,92 @@ double separate(const World& world, ContactFinder& finder, Motion& motion, const
     }
     return deepest.depth;
 }
+
+// How deep bodies overlap as they are: the surfaces themselves, not inflated.
+double overlap_depth(const World& world, const Motion& motion, double pixel) {
+    ContactFinder finder(world, {{pixel, 8}, 0, false, 0.0});
+    std::vector<VolumeContact> contacts;
+    finder.find(world, motion, contacts);
+    double depth = 0;
+    for (const VolumeContact& contact : contacts) depth = std::max(depth, contact.depth());
+    return depth;
+}
+
+// Images see surfaces to half a pixel, so that bodies end up farther apart than need be. Each body goes back towards where
+// it started, as far as an exact check of distances finds the margin kept: first all the way, then by bisection.
+class PullBack {
+  public:
+    PullBack(const World& world, double margin) : trial_(world) {
+        for (double& separation : trial_.bodies.min_separation) separation = std::max(separation, 0.5 * margin);
+    }
+
+    void run(const World& world, Motion& motion) {
+        const int count = world.bodies.size();
+        start_.clear();
+        for (int i = 0; i < count; ++i) start_.push_back(world::rigid_state(world.bodies, i));
+        away_ = motion.rigid;
+        share_.assign(count, 1.0);
+        refused_.assign(count, 0.0);
+        frozen_.assign(count, 0);
+        for (int i = 0; i < count; ++i) frozen_[i] = !world.bodies.dynamic(i);
+        for (const geometry::InitialProblem& problem : problems(share_)) frozen_[problem.a] = frozen_[problem.b] = 1;
+        constexpr int halvings = 20;
+        for (int round = 0; round <= halvings; ++round) {
+            std::vector<double> wanted = share_;
+            for (int i = 0; i < count; ++i)
+                if (!frozen_[i] && share_[i] > 0) wanted[i] = round == 0 ? 0.0 : 0.5 * (share_[i] + refused_[i]);
+            settle(wanted);
+        }
+        for (int i = 0; i < count; ++i) motion.rigid[i] = between(i, share_[i]);
+    }
+
+  private:
+    world::RigidState between(int i, double share) const {
+        world::RigidState state = share > 0 ? away_[i] : start_[i];
+        if (share <= 0 || share >= 1) return state;
+        state.position = start_[i].position + share * (away_[i].position - start_[i].position);
+        state.rotation = start_[i].rotation.slerp(share, away_[i].rotation).normalized();
+        return state;
+    }
+
+    std::vector<geometry::InitialProblem> problems(const std::vector<double>& share) {
+        for (std::size_t i = 0; i < share.size(); ++i)
+            if (share[i] != placed_at(i)) {
+                const Mat34 rate = trial_.bodies.rate[i];
+                trial_.bodies.q[i] = world::to_q(between(static_cast<int>(i), share[i]));
+                trial_.bodies.rate[i] = rate;
+                placed_[i] = share[i];
+            }
+        return geometry::check_initial_state(trial_).problems;
+    }
+
+    double placed_at(std::size_t i) {
+        if (placed_.size() < start_.size()) placed_.assign(start_.size(), 0.0);
+        return placed_[i];
+    }
+
+    // Takes over what the check accepts. Bodies in its way return to where they were, which is known to be free.
+    void settle(std::vector<double>& wanted) {
+        for (;;) {
+            bool returned = false;
+            for (const geometry::InitialProblem& problem : problems(wanted))
+                for (int body : {problem.a, problem.b})
+                    if (wanted[body] != share_[body]) {
+                        refused_[body] = wanted[body];
+                        wanted[body] = share_[body];
+                        returned = true;
+                    }
+            if (!returned) break;
+        }
+        share_ = wanted;
+    }
+
+    World trial_;
+    std::vector<world::RigidState> start_, away_;
+    std::vector<double> share_, refused_;  // of the way from start to away: accepted, and too close
+    std::vector<double> placed_;           // shares at which the trial's bodies are
+    std::vector<char> frozen_;
+};
 
 void write_back(const World& world, const Motion& motion, Scene& scene, UntangleReport& report) {
     for (int i = 0; i < world.bodies.size(); ++i) {
@@ -140,6 +225,7 @@ UntangleReport untangle(Scene& scene, const UntangleOptions& options) {
     UntangleReport report;
     report.margin = chosen_margin(world, options);
     report.pixel = options.pixel > 0 ? options.pixel : choose_pixel(world);
+    report.overlap_depth = overlap_depth(world, motion, report.pixel);
     for (int refinement = 0; refinement <= options.refinements; ++refinement, report.pixel *= 0.5) {
         // surfaces may overlap by half a pixel's depth in the end: inflate by that much more
         const double allowed = kAllowedPixels * report.pixel;
@@ -153,6 +239,7 @@ UntangleReport untangle(Scene& scene, const UntangleOptions& options) {
         // finer pixels help against what coarse ones miss, not against bodies that cannot give way
         if (report.clean() || left > 4 * report.pixel) break;
     }
+    if (report.clean()) PullBack(world, report.margin).run(world, motion);
     if (report.clean())
         for (const auto& [a, b] : linked_pairs(world, motion, 0.5 * choose_pixel(world)))
             report.linked.emplace_back(world.bodies.name[a], world.bodies.name[b]);
