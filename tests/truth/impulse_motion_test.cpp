@@ -56,7 +56,8 @@ TEST_P(TruthImpulseMotion, SphereRollsDownAnIncline) {
     Simulation simulation(scene);
     run(simulation, 1.0);
     const Bodies& bodies = simulation.world().bodies;
-    const double inertia = bodies.moments_of_inertia(1).x() / (3.0 * radius * radius);  // 2/5 but for the facets
+    const double inertia =
+        bodies.moments_of_inertia(1).x() / (3.0 * radius * radius);  // 2/5 but for the facets
     EXPECT_NEAR(inertia, 0.4, 0.003);
     const double expected = 0.5 * g * std::sin(angle) / (1 + inertia);
     EXPECT_NEAR(down.dot(bodies.q[1].col(3)), expected, 2e-3 * expected);
@@ -69,8 +70,9 @@ TEST(TruthImpulseRolling, BallDoesNotSink) {
         Scene scene = make_scene(0.5);
         scene.dt = dt;
         add_ground(scene);
-        BodySpec& ball = add_body(
-            scene, add_shape(scene, "icosphere", {{"radius", 0.25}, {"subdivisions", 3.0}}), Vec3(0, 0.25, 0));
+        BodySpec& ball =
+            add_body(scene, add_shape(scene, "icosphere", {{"radius", 0.25}, {"subdivisions", 3.0}}),
+                     Vec3(0, 0.25, 0));
         ball.linear_velocity = Vec3(2, 0, 0);
         ball.angular_velocity = Vec3(0, 0, -8);
         Simulation simulation(scene);

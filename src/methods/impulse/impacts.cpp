@@ -30,7 +30,8 @@ void push(ContactProblem& problem, int body, const Vec3& impulse, const Vec3& r)
 
 // Newton's law of restitution with friction may add energy where an impact is oblique: the share of the impulses that
 // does not. Driving bodies may do work, so that pairs with one of them are left as they are.
-double passive_share(const ContactProblem& problem, const int bodies[2], const Twist met[2], const Twist left[2]) {
+double passive_share(const ContactProblem& problem, const int bodies[2], const Twist met[2],
+                     const Twist left[2]) {
     double linear = 0, quadratic = 0;
     for (int side : {0, 1}) {
         const InverseMass& m = problem.mass[bodies[side]];
@@ -80,7 +81,8 @@ Impacts::Approach Impacts::approach(const ContactProblem& p, const ContactPoint&
     const auto at = [&](const Twist& a, const Twist& b) { return c.normal.dot(relative_twist(a, b, c)); };
     const double before = at(p.before[c.a], p.before[c.b]), after = at(p.twist[c.a], p.twist[c.b]);
     const double acceleration = (after - before) / p.dt;
-    const double gap = c.distance + at(shift_[c.a], shift_[c.b]) + time * (before + 0.5 * time * acceleration);
+    const double gap =
+        c.distance + at(shift_[c.a], shift_[c.b]) + time * (before + 0.5 * time * acceleration);
     return {gap, -(before + time * acceleration), acceleration};
 }
 

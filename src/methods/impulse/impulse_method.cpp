@@ -18,8 +18,8 @@ constexpr std::size_t grain = 1024;
 // In units of the smallest moving body: gaps that count as touching, and penetration that is left alone. Undoing
 // the last of it every step would shake loaded piles loose, since position correction knows no friction.
 constexpr double touching_gap = 1e-5, default_slop = 5e-3;
-// Frequency of contacts in sub-steps over that of the sub-steps, for each pass: piles that few passes solve roughly rest only
-// when contacts are softer than the passes' error; where there are more, they are stiffer.
+// Frequency of contacts in sub-steps over that of the sub-steps, times the square root of the passes: piles that few passes
+// solve only roughly come to rest when contacts are softer than the passes' error.
 constexpr double soft_contact = 0.1;
 // Normals of one flat contact agree to this much (1 - cosine).
 constexpr double parallel_normals = 1e-9;
@@ -148,15 +148,15 @@ void ImpulseMethod::apply_forces(const World& world, double dt) {
     if (outside) external_wrenches(world, world.time + dt, wrenches_);
     const int count = world.bodies.size();
     movable_.resize(count);
-    restless_.resize(count);
+    active_.resize(count);
     // what was given a velocity or a force while asleep wakes, with its group
     steady_for(count, grain, [&](std::size_t i) {
         movable_[i] = problem_.mass[i].movable;
         const Twist& t = problem_.before[i];
-        restless_[i] = (t.v.squaredNorm() > 0 || t.w.squaredNorm() > 0) ||
-                       (outside && (!wrenches_[i].force.isZero(0) || !wrenches_[i].torque.isZero(0)));
+        active_[i] = (t.v.squaredNorm() > 0 || t.w.squaredNorm() > 0) ||
+                     (outside && (!wrenches_[i].force.isZero(0) || !wrenches_[i].torque.isZero(0)));
     });
-    sleeping_.wake(movable_, restless_, finder_);
+    sleeping_.wake(movable_, active_, finder_);
     steady_for(count, grain, [&](std::size_t k) {
         const int i = static_cast<int>(k);
         if (movable_[i]) awake_[i] = !sleeping_.asleep(i);
@@ -181,9 +181,9 @@ void ImpulseMethod::find_contacts(const World& world, double dt) {
 void ImpulseMethod::wake_sleepers(const World& world, double dt) {
     const int count = world.bodies.size();
     for (int i = 0; i < count; ++i)
-        restless_[i] = !movable_[i] &&
-                       (problem_.before[i].v.squaredNorm() > 0 || problem_.before[i].w.squaredNorm() > 0);
-    sleeping_.wake(movable_, restless_, finder_);
+        active_[i] = !movable_[i] &&
+                     (problem_.before[i].v.squaredNorm() > 0 || problem_.before[i].w.squaredNorm() > 0);
+    sleeping_.wake(movable_, active_, finder_);
     for (int i = 0; i < count; ++i) {
         if (!movable_[i] || awake_[i] == !sleeping_.asleep(i)) continue;
         awake_[i] = 1;
@@ -267,7 +267,7 @@ SolveReport ImpulseMethod::solve_contacts(const World& world) {
         sub.slop = settings_.slop;
         sub.frequency = settings_.contact_frequency > 0
                             ? settings_.contact_frequency
-                            : soft_contact * sub.max_sweeps * settings_.substeps / problem_.dt;
+                            : soft_contact * std::sqrt(sub.max_sweeps) * settings_.substeps / problem_.dt;
         sub.max_push = 0.2 * smallest_ / problem_.dt;
         substep_solver_.prepare(problem_, sub, held_);
         return substep_solver_.solve(problem_, held_);
@@ -288,7 +288,8 @@ SolveReport ImpulseMethod::solve_contacts(const World& world) {
         sweep.pyramid = true;
         sweep.graph_order = false;
     }
-    if (settings_.solver == Solver::gauss_seidel) hold_single_bodies(problem_, 5 * gravity_step, 1e300, held_);
+    if (settings_.solver == Solver::gauss_seidel)
+        hold_single_bodies(problem_, 5 * gravity_step, 1e300, held_);
     sweeper_.prepare(problem_, centers_, sweep, held_);
     if (settings_.solver == Solver::gauss_seidel || settings_.solver == Solver::pgs)
         report = sweeper_.solve(problem_);
@@ -317,7 +318,9 @@ void ImpulseMethod::find_mean_motion() {
         const bool one_normal =
             motion_[body] == flies || std::abs(c.normal.dot(normal_[body])) > 1 - parallel_normals;
         const bool lifts = std::abs(c.normal.dot(turned.cross(r))) * problem_.dt > touching;
-        motion_[body] = other_moves || !one_normal || lifts ? presses : slides;
+        const auto& m = problem_.mass[body].m;
+        const bool held = m[0] == 0 || m[1] == 0 || m[2] == 0;
+        motion_[body] = other_moves || !one_normal || lifts || held ? presses : slides;
         normal_[body] = c.normal;
     };
     for (const ContactPoint& c : problem_.contacts) {

@@ -56,7 +56,7 @@ class ImpulseMethod final : public Method {
     std::vector<Vec3> normal_;  // of the surface that a body slides on
     int impact_count_ = 0;
     bool corrected_ = false;
-    std::vector<char> awake_, held_, movable_, restless_, motion_;
+    std::vector<char> awake_, held_, movable_, active_, motion_;
     std::vector<int> first_contact_;  // of each manifold in the problem; its count is known from the next
     std::vector<double> speed_;
     std::vector<Wrench> wrenches_;

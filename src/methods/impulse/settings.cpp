@@ -8,18 +8,21 @@ std::vector<ParamInfo> parameters() {
     return {
         {"solver",
          std::string("gauss-seidel"),
-         "gauss-seidel: equal and opposite impulses, in sub-steps; decomposition: the paper's scheme, each body by "
+         "gauss-seidel: equal and opposite impulses, in sub-steps; decomposition: the paper's scheme, each "
+         "body by "
          "itself; ffd: fast frictional dynamics; pgs: the usual LCP by projected Gauss-Seidel",
          0,
          0,
          {"gauss-seidel", "decomposition", "ffd", "pgs"}},
         {"substeps", 6.0,
-         "sub-steps of solver=gauss-seidel; 1: sweeps at one set of positions, which are corrected afterwards", 1,
-         1000},
+         "sub-steps of solver=gauss-seidel; 1: sweeps at one set of positions, which are corrected "
+         "afterwards",
+         1, 1000},
         {"contact_frequency",
          0.0,
-         "stiffness of contacts in sub-steps: how fast they undo penetration; 0: a tenth of the rate of sub-steps for very "
-         "many contacts, up to twice that rate for few",
+         "stiffness of contacts in sub-steps: how fast they undo penetration; 0: a tenth of the rate of "
+         "sub-steps for very "
+         "many contacts, up to four tenths for few",
          0,
          1e6,
          {},
@@ -27,11 +30,13 @@ std::vector<ParamInfo> parameters() {
         {"third_law", true,
          "former name of a choice: true is solver=gauss-seidel, false solver=decomposition"},
         {"energy_limit", true,
-         "solver=decomposition and ffd: contact adds no energy to a group of touching bodies; false: as in the "
+         "solver=decomposition and ffd: contact adds no energy to a group of touching bodies; false: as in "
+         "the "
          "papers"},
         {"sweeps", 0.0,
-         "most Gauss-Seidel sweeps over all contacts in a step; 0: 200 for few contacts, down to 8 for very many", 0,
-         100000},
+         "most Gauss-Seidel sweeps over all contacts in a step; 0: 200 for few contacts, down to 8 for very "
+         "many",
+         0, 100000},
         {"tolerance",
          0.0,
          "sweeps stop when no contact's velocity is off by more; 0: g dt / 100000",
@@ -56,7 +61,10 @@ std::vector<ParamInfo> parameters() {
          1e9,
          {},
          "m"},
-        {"correction", 0.2, "share of the penetration beyond the slop that is undone in a step (substeps=1 and the other solvers)", 0, 1},
+        {"correction", 0.2,
+         "share of the penetration beyond the slop that is undone in a step (substeps=1 and the other "
+         "solvers)",
+         0, 1},
         {"correction_sweeps", 4.0, "sweeps of the position correction", 0, 1000},
         {"sleeping", true,
          "groups of bodies that have come to rest are set aside until something touches them"},
@@ -85,13 +93,15 @@ Solver read_solver(const Params& params) {
     for (Solver each : {Solver::gauss_seidel, Solver::decomposition, Solver::ffd, Solver::pgs})
         if (params.text("solver") == name_of(each)) solver = each;
     if (!params.was_given("third_law")) return solver;
-    const bool wanted = params.flag("third_law"), keeps = solver == Solver::gauss_seidel || solver == Solver::pgs;
+    const bool wanted = params.flag("third_law"),
+               keeps = solver == Solver::gauss_seidel || solver == Solver::pgs;
     if (wanted == keeps) return solver;
     if (!wanted && !params.was_given("solver")) return Solver::decomposition;
-    throw InputError("", "method.third_law",
-                     fmt::format("solver={} {} Newton's third law", name_of(solver), keeps ? "keeps" : "does not keep"),
-                     wanted ? "leave third_law out, and use solver=gauss-seidel for equal and opposite impulses"
-                            : "leave third_law out, and use solver=decomposition for the paper's scheme");
+    throw InputError(
+        "", "method.third_law",
+        fmt::format("solver={} {} Newton's third law", name_of(solver), keeps ? "keeps" : "does not keep"),
+        wanted ? "leave third_law out, and use solver=gauss-seidel for equal and opposite impulses"
+               : "leave third_law out, and use solver=decomposition for the paper's scheme");
 }
 
 }  // namespace

@@ -100,8 +100,10 @@ void SubstepSolver::pack(const ContactProblem& problem) {
         wide.count = points_here;
         for (int i = first; i < first + points_here; ++i) points_[i] = WidePoint{};
         for (int l = 0; l < lane_count; ++l)
-            if (members[l] >= 0) fill_lane(problem, patches_[members[l]], wide, l);
-            else wide.a[l] = wide.b[l] = wide.a[0];
+            if (members[l] >= 0)
+                fill_lane(problem, patches_[members[l]], wide, l);
+            else
+                wide.a[l] = wide.b[l] = wide.a[0];
     });
 }
 
@@ -117,12 +119,12 @@ void SubstepSolver::fill_lane(const ContactProblem& problem, const Patch& patch,
         wide.n[k][l] = static_cast<float>(first.normal[k]);
         wide.t1[k][l] = static_cast<float>(first.tangent1[k]);
         wide.t2[k][l] = static_cast<float>(first.tangent2[k]);
-        wide.ma[k][l] = static_cast<float>(ma.m[k]);
-        wide.mb[k][l] = static_cast<float>(mb.m[k]);
+        wide.ma[k][l] = ma.m[k];
+        wide.mb[k][l] = mb.m[k];
     }
     for (int k = 0; k < 6; ++k) {
-        wide.Ia[k][l] = static_cast<float>(ma.I[k]);
-        wide.Ib[k][l] = static_cast<float>(mb.I[k]);
+        wide.Ia[k][l] = ma.I[k];
+        wide.Ib[k][l] = mb.I[k];
     }
     const double warm = 1.0 / settings_.substeps;
     for (int i = 0; i < patch.count; ++i) {
@@ -190,7 +192,8 @@ double SubstepSolver::sweep(double* twist, const PassSettings& pass) {
     const double* moved = moved_.data()->v.data();
     double worst = 0;
     for (const Range& range : colours_) {
-        const std::size_t count = range.end - range.begin, chunks = (count + grain_patches - 1) / grain_patches;
+        const std::size_t count = range.end - range.begin,
+                          chunks = (count + grain_patches - 1) / grain_patches;
         worst_.assign(chunks, 0.0);
         steady_for(chunks, 1, [&](std::size_t k) {
             const int begin = range.begin + static_cast<int>(k * grain_patches);

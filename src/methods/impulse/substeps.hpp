@@ -10,13 +10,13 @@ namespace tenon::impulse {
 
 struct SubstepSettings {
     int substeps = 4;
-    int max_sweeps = 1;       // passes that push, and as many that relax, in each sub-step
-    double tolerance = 0.0;   // m/s: passes of a sub-step end when no contact's velocity is off by more
-    double touching = 0.0;    // m: gaps that count as closed
-    double slop = 0.0;        // m: penetration that is left alone
-    double frequency = 0.0;   // Hz: how fast contacts undo penetration
-    double damping = 10.0;    // ratio to critical, of the same
-    double max_push = 0.0;    // m/s, of the same
+    int max_sweeps = 1;      // passes that push, and as many that relax, in each sub-step
+    double tolerance = 0.0;  // m/s: passes of a sub-step end when no contact's velocity is off by more
+    double touching = 0.0;   // m: gaps that count as closed
+    double slop = 0.0;       // m: penetration that is left alone
+    double frequency = 0.0;  // Hz: how fast contacts undo penetration
+    double damping = 10.0;   // ratio to critical, of the same
+    double max_push = 0.0;   // m/s, of the same
 };
 
 // Each sub-step adds its share of the forces, starts from the impulses of the last one, makes a pass that also pushes
@@ -27,7 +27,8 @@ class SubstepSolver {
   public:
     // Packs the contacts into lanes: patches of one colour share no movable body. Contacts of one pair must follow each
     // other. Those of bodies marked in `done` take no part.
-    void prepare(const ContactProblem& problem, const SubstepSettings& settings, const std::vector<char>& done);
+    void prepare(const ContactProblem& problem, const SubstepSettings& settings,
+                 const std::vector<char>& done);
 
     // Twists leave as after contact; contacts get the impulses of the last sub-step (as if of a whole step) and those of
     // the whole step.
@@ -62,8 +63,8 @@ class SubstepSolver {
     std::vector<Range> colours_;
     std::vector<WidePatch> wide_;
     std::vector<WidePoint> points_;
-    std::vector<int> source_;    // contact of each lane of each point, or -1
-    std::vector<double> total_;  // impulses of the step so far: three of each lane of each point
+    std::vector<int> source_;           // contact of each lane of each point, or -1
+    std::vector<double> total_;         // impulses of the step so far: three of each lane of each point
     std::vector<Twist> moved_, force_;  // displacements; change of twist by forces in one sub-step
     std::vector<double> worst_;
 };

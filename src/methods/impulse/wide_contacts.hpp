@@ -28,15 +28,16 @@ struct alignas(64) WidePatch {
     std::int32_t first = 0, count = 0;      // points
     float n[3][lane_count], t1[3][lane_count], t2[3][lane_count];
     float friction[lane_count];
-    float ma[3][lane_count], mb[3][lane_count];  // inverse masses along the axes
-    float Ia[6][lane_count], Ib[6][lane_count];  // inverse inertia: xx xy xz yy yz zz
+    // inverse masses along the axes and inverse inertias (xx xy xz yy yz zz): double, or momentum would not be kept
+    double ma[3][lane_count], mb[3][lane_count];
+    double Ia[6][lane_count], Ib[6][lane_count];
 };
 
 // What a pass does with the gaps. All lengths in m, times in s.
 struct PassSettings {
-    double inverse_h = 0.0;                       // of the sub-step
-    double touching = 0.0, slop = 0.0;            // gaps up to `touching` are closed; penetration up to `slop` is left
-    double bias_rate = 0.0, max_push = 0.0;       // 1/s, m/s: velocity that undoes penetration; 0 when relaxing
+    double inverse_h = 0.0;             // of the sub-step
+    double touching = 0.0, slop = 0.0;  // gaps up to `touching` are closed; penetration up to `slop` is left
+    double bias_rate = 0.0, max_push = 0.0;  // 1/s, m/s: velocity that undoes penetration; 0 when relaxing
     double mass_scale = 1.0, impulse_scale = 0.0;  // softness of contacts that are being pushed apart
 };
 

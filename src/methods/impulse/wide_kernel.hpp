@@ -19,6 +19,12 @@ typedef float Floats __attribute__((vector_size(16)));
 [[gnu::always_inline]] inline Four3 wide3(const float (*from)[lane_count]) {
     return {wide(from[0]), wide(from[1]), wide(from[2])};
 }
+[[gnu::always_inline]] inline Four four(const double* at) {
+    return *reinterpret_cast<const AnyFour*>(at);
+}
+[[gnu::always_inline]] inline Four3 four3(const double (*from)[lane_count]) {
+    return {four(from[0]), four(from[1]), four(from[2])};
+}
 [[gnu::always_inline]] inline Four& four(double* at) {
     return *reinterpret_cast<Four*>(at);
 }
@@ -37,10 +43,11 @@ typedef float Floats __attribute__((vector_size(16)));
 
 struct Inertia {
     Four xx, xy, xz, yy, yz, zz;
-    [[gnu::always_inline]] explicit Inertia(const float (*I)[lane_count])
-        : xx(wide(I[0])), xy(wide(I[1])), xz(wide(I[2])), yy(wide(I[3])), yz(wide(I[4])), zz(wide(I[5])) {}
+    [[gnu::always_inline]] explicit Inertia(const double (*I)[lane_count])
+        : xx(four(I[0])), xy(four(I[1])), xz(four(I[2])), yy(four(I[3])), yz(four(I[4])), zz(four(I[5])) {}
     [[gnu::always_inline]] Four3 operator*(const Four3& v) const {
-        return {xx * v.x + xy * v.y + xz * v.z, xy * v.x + yy * v.y + yz * v.z, xz * v.x + yz * v.y + zz * v.z};
+        return {xx * v.x + xy * v.y + xz * v.z, xy * v.x + yy * v.y + yz * v.z,
+                xz * v.x + yz * v.y + zz * v.z};
     }
 };
 
@@ -75,7 +82,7 @@ struct PairMass {
     Four3 ma, mb;
     Inertia Ia, Ib;
     [[gnu::always_inline]] explicit PairMass(const WidePatch& g)
-        : ma(wide3(g.ma)), mb(wide3(g.mb)), Ia(g.Ia), Ib(g.Ib) {}
+        : ma(four3(g.ma)), mb(four3(g.mb)), Ia(g.Ia), Ib(g.Ib) {}
     // Impulse P on b, -P on a.
     [[gnu::always_inline]] void apply(const Four3& P, const Four3& ra, const Four3& rb, Motion4& a,
                                       Motion4& b) const {
@@ -99,8 +106,7 @@ void warm_start(const WidePatch* patches, const WidePoint* points, int begin, in
         Motion4 a(twist, g.a), b(twist, g.b);
         for (int i = g.first; i < g.first + g.count; ++i) {
             const WidePoint& c = points[i];
-            const Four pn = *reinterpret_cast<const Four*>(c.p[0]), p1 = *reinterpret_cast<const Four*>(c.p[1]),
-                       p2 = *reinterpret_cast<const Four*>(c.p[2]);
+            const Four pn = four(c.p[0]), p1 = four(c.p[1]), p2 = four(c.p[2]);
             mass.apply(pn * n + p1 * t1 + p2 * t2, wide3(c.ra), wide3(c.rb), a, b);
         }
         a.store(twist, g.a, g.moves_a);
@@ -108,8 +114,8 @@ void warm_start(const WidePatch* patches, const WidePoint* points, int begin, in
     }
 }
 
-double pass(const WidePatch* patches, WidePoint* points, int begin, int end, double* twist, const double* moved,
-            const PassSettings& s) {
+double pass(const WidePatch* patches, WidePoint* points, int begin, int end, double* twist,
+            const double* moved, const PassSettings& s) {
     const Four zero{}, one = all(1.0);
     const bool pushing = s.bias_rate > 0;
     Four worst = zero;
@@ -139,8 +145,7 @@ double pass(const WidePatch* patches, WidePoint* points, int begin, int end, dou
                 scale = soft ? all(s.mass_scale) : one;
                 leak = soft ? all(s.impulse_scale) : zero;
             }
-            const Four pn =
-                larger(zero, pn0 - scale * (dot(n, v) + bias) * wide(c.inverse_kn) - leak * pn0);
+            const Four pn = larger(zero, pn0 - scale * (dot(n, v) + bias) * wide(c.inverse_kn) - leak * pn0);
             const Four dn = pn - pn0, kn = wide(c.kn);
             const Four v1 = dot(t1, v) + wide(c.k1n) * dn, v2 = dot(t2, v) + wide(c.k2n) * dn;
             const Four i11 = wide(c.i11), i12 = wide(c.i12), i22 = wide(c.i22), slide = wide(c.slide);
@@ -160,7 +165,8 @@ double pass(const WidePatch* patches, WidePoint* points, int begin, int end, dou
             four(c.p[2]) = p2;
             mass.apply(dn * n + d1 * t1 + d2 * t2, ra, rb, a, b);
             const Four turned = absolute(d1) + absolute(d2);
-            worst = larger(worst, larger(absolute(dn) * kn, smaller(absolute(v1) + absolute(v2), turned * kn)));
+            worst =
+                larger(worst, larger(absolute(dn) * kn, smaller(absolute(v1) + absolute(v2), turned * kn)));
         }
         a.store(twist, g.a, g.moves_a);
         b.store(twist, g.b, g.moves_b);

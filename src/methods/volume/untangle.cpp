@@ -120,7 +120,8 @@ double overlap_depth(const World& world, const Motion& motion, double pixel) {
 class PullBack {
   public:
     PullBack(const World& world, double margin) : trial_(world) {
-        for (double& separation : trial_.bodies.min_separation) separation = std::max(separation, 0.5 * margin);
+        for (double& separation : trial_.bodies.min_separation)
+            separation = std::max(separation, 0.5 * margin);
     }
 
     void run(const World& world, Motion& motion) {
@@ -132,12 +133,14 @@ class PullBack {
         refused_.assign(count, 0.0);
         frozen_.assign(count, 0);
         for (int i = 0; i < count; ++i) frozen_[i] = !world.bodies.dynamic(i);
-        for (const geometry::InitialProblem& problem : problems(share_)) frozen_[problem.a] = frozen_[problem.b] = 1;
+        for (const geometry::InitialProblem& problem : problems(share_))
+            frozen_[problem.a] = frozen_[problem.b] = 1;
         constexpr int halvings = 20;
         for (int round = 0; round <= halvings; ++round) {
             std::vector<double> wanted = share_;
             for (int i = 0; i < count; ++i)
-                if (!frozen_[i] && share_[i] > 0) wanted[i] = round == 0 ? 0.0 : 0.5 * (share_[i] + refused_[i]);
+                if (!frozen_[i] && share_[i] > 0)
+                    wanted[i] = round == 0 ? 0.0 : 0.5 * (share_[i] + refused_[i]);
             settle(wanted);
         }
         for (int i = 0; i < count; ++i) motion.rigid[i] = between(i, share_[i]);
