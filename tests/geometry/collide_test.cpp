@@ -7,6 +7,7 @@
 #include "geometry/collide/convex.hpp"
 #include "geometry/shapes.hpp"
 #include "tenon/builtin.hpp"
+#include "tenon/model.hpp"
 
 namespace tenon::geometry::collide {
 namespace {

@@ -12,6 +12,12 @@
 namespace tenon::geometry {
 namespace {
 
+using model::check_initial_state;
+using model::crosses;
+using model::describe;
+using model::InitialCheck;
+using model::InitialProblem;
+
 int add_shape(Model& model, const Mesh& mesh, bool closed) {
     auto shape = std::make_shared<Shape>();
     shape->mesh = mesh;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace impulse_test;
 
-// The farthest any body strays from its start within the time.
+// The farthest any body moves from its start within the time.
 double farthest_move(Scene scene, double seconds) {
     Simulation simulation(std::move(scene));
     std::vector<Mat34> start = simulation.state().q;
@@ -100,16 +100,15 @@ TEST_P(Incline, BlockSticksOrSlidesAsCoulombSays) {
     if (acceleration <= 0) {
         EXPECT_LT(std::abs(along), 1e-9);
     } else {
-        // semi-implicit Euler adds half a step: s = a t (t + dt) / 2
-        EXPECT_NEAR(along, acceleration * 1.01 / 2, 0.01 * acceleration / 2);
+        EXPECT_NEAR(along, acceleration / 2, 0.002 * acceleration / 2);
     }
 }
 INSTANTIATE_TEST_SUITE_P(Friction, Incline, testing::Values(0.0, 0.2, 0.4, 0.6, 0.8));
 
 TEST(ImpulseRest, BoxOnASlopeHasExactlyNoSpeedAfterAnyStep) {
-    for (bool third_law : {true, false}) {
+    for (const char* solver : {"gauss-seidel", "decomposition"}) {
         Scene scene = make_scene(0.8);
-        scene.method_params["third_law"] = third_law;
+        scene.method_params["solver"] = std::string(solver);
         scene.method_params["sleeping"] = false;
         const double angle = std::atan(0.5);
         add_body(scene, add_shape(scene, "plane"), Vec3::Zero(), BodyType::static_body).rotation =
@@ -157,7 +156,7 @@ TEST(ImpulseMotion, SphereRollsAtFiveSevenths) {
     const double k = bodies.moments_of_inertia(1).x() / (bodies.mass[1] * 0.25);
     const double acceleration = 9.81 * std::sin(angle) / (1 + k);
     EXPECT_NEAR(k, 0.4, 0.005);
-    EXPECT_NEAR(down.dot(simulation.state().q[1].col(3)), acceleration * 1.01 / 2, 0.01 * acceleration / 2);
+    EXPECT_NEAR(down.dot(simulation.state().q[1].col(3)), acceleration / 2, 0.002 * acceleration / 2);
 }
 
 TEST(ImpulseMotion, SlidingBallEndsRollingWithFiveSeventhsOfItsSpeed) {
@@ -279,9 +278,9 @@ TEST(ImpulseMethod, PositionCorrectionMovesBodiesApartWithoutGivingThemSpeed) {
     StepReport report;
     for (int i = 0; i < 100; ++i) {
         report = simulation.step();
-        EXPECT_EQ(energies(simulation.model(), simulation.state()).kinetic, 0.0) << i;
+        EXPECT_LT(energies(simulation.model(), simulation.state()).kinetic, 1e-12) << i;
     }
-    EXPECT_GT(report.min_distance, -0.01);  // within the slop: 1/200 of the radius
+    EXPECT_GT(report.min_distance, -1e-4);
     const Vec3 centre = (simulation.state().q[0].col(3) + 3 * simulation.state().q[1].col(3)) / 4;
     EXPECT_LT((centre - Vec3(0, 0.675, 0)).norm(),
               1e-12);  // what correction moves is reported apart, and balances

@@ -60,7 +60,7 @@ TEST(ImpulseScenes, StackStandsTwentySecondsThenFalls) {
 }
 
 TEST(ImpulseScenes, TruckDragsItsPiecesButNotWithFfd) {
-    for (const char* solver : {"decomposition", "ffd"}) {
+    for (const char* solver : {"gauss-seidel", "ffd"}) {
         Scene scene = scene_of("truck");
         scene.method_params["solver"] = std::string(solver);
         Simulation simulation(scene);
