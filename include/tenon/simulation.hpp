@@ -28,6 +28,9 @@ class Simulation {
     const World& world() const { return world_; }
     Method& method() { return *method_; }
 
+    // What the scene's sensors measured after the last step: ("sensor.NAME.x", value), in the order of the scene.
+    const std::vector<std::pair<std::string, double>>& sensor_values() const { return sensor_values_; }
+
     // Called before and after every step.
     using Callback = std::function<void(Simulation&)>;
     void before_step(Callback callback) { before_ = std::move(callback); }
@@ -55,6 +58,7 @@ class Simulation {
     bool spoiled_ = false;  // the method must start afresh
     Callback before_, after_;
     PathSink path_sink_;
+    std::vector<std::pair<std::string, double>> sensor_values_;
 };
 
 }  // namespace tenon

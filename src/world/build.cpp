@@ -6,11 +6,13 @@
 #include "geometry/mass_properties.hpp"
 #include "geometry/mesh_check.hpp"
 #include "geometry/shapes.hpp"
+#include "scene/actuators.hpp"
 #include "tenon/error.hpp"
 #include "tenon/world.hpp"
 #include "world/elastic_build.hpp"
 #include "world/geometry_mesh.hpp"
 #include "world/joint_check.hpp"
+#include "world/joint_start.hpp"
 
 namespace tenon {
 namespace {
@@ -28,6 +30,13 @@ double diagonal(const Mesh& mesh) {
 }
 
 Primitive scaled_primitive(const GeometrySpec& geometry) {
+    if (geometry.parts.size() == 1 && geometry.scale == Vec3::Ones()) {
+        const GeometryPart& part = geometry.parts[0];
+        Primitive primitive = scaled_primitive(part.geometry);
+        primitive.frame.position = part.position + part.rotation * primitive.frame.position;
+        primitive.frame.rotation = part.rotation * primitive.frame.rotation;
+        return primitive;
+    }
     const geometry::ShapeInfo* info = geometry.shape.empty() ? nullptr : geometry::find_shape(geometry.shape);
     if (!info || !info->primitive) return {};
     Primitive primitive = info->primitive(geometry.shape_params);
@@ -74,6 +83,16 @@ geometry::MassProperties volume_integrals(const Mesh& mesh, const GeometrySpec& 
     return mass;
 }
 
+// A body without geometry: only a frame with mass and inertia.
+std::shared_ptr<const Shape> make_bare_shape(const BodySpec& body) {
+    auto shape = std::make_shared<Shape>();
+    shape->name = "none";
+    if (!body.inertia) return shape;
+    shape->geometry_frame.rotation = body.inertia->axes.conjugate();
+    shape->geometry_frame.position = -(shape->geometry_frame.rotation * body.inertia->center);
+    return shape;
+}
+
 // The geometry in its body frame: centre of mass at the origin, principal axes along the coordinate axes.
 std::shared_ptr<const Shape> make_shape(const GeometrySpec& geometry, const BodySpec& body,
                                         const Origin& origin) {
@@ -106,9 +125,14 @@ std::shared_ptr<const Shape> make_shape(const GeometrySpec& geometry, const Body
 }
 
 int shape_for(World& world, const Scene& scene, const BodySpec& body, const Origin& origin) {
-    if (body.geometry < 0)
-        throw InputError(origin.file, origin.path, "the body has neither \"shape\" nor \"mesh\"",
-                         "give one of them");
+    if (body.geometry < 0) {
+        const bool moves = body.type == BodyType::dynamic_body || body.kinematic_until < 1e299;
+        if (moves && !(body.mass && body.inertia))
+            throw InputError(origin.file, origin.path, "the body has neither \"shape\" nor \"mesh\"",
+                             "give one of them, or \"mass\" and \"inertia\"");
+        world.shapes.push_back(make_bare_shape(body));
+        return static_cast<int>(world.shapes.size()) - 1;
+    }
     if (!body.inertia) {
         const auto found = world.shape_of_geometry.find(body.geometry);
         if (found != world.shape_of_geometry.end()) return found->second;
@@ -127,8 +151,10 @@ struct BodyMass {
 BodyMass mass_of(const Scene& scene, const BodySpec& body, const Shape& shape, const Origin& origin) {
     const double density = body.density ? *body.density : scene.materials[body.material].density;
     BodyMass result;
-    result.mass = body.mass ? *body.mass : density * shape.volume;
-    result.second_moments = shape.second_moments * (result.mass / shape.volume);
+    const bool bare = body.geometry < 0;  // then nothing moves it but a script, or its mass is given
+    result.mass = body.mass ? *body.mass : bare ? 1.0 : density * shape.volume;
+    result.second_moments =
+        bare ? Vec3(Vec3::Constant(1.0)) : Vec3(shape.second_moments * (result.mass / shape.volume));
     if (body.inertia) {
         const Vec3& moments = body.inertia->moments;
         result.second_moments = Vec3::Constant(0.5 * moments.sum()) - moments;
@@ -219,7 +245,7 @@ int add_body(World& world, const Scene& scene, int index) {
     bodies.min_separation.push_back(spec.min_separation);
     bodies.fixed.push_back(spec.fixed);
     bodies.group.push_back(spec.group);
-    bodies.collides.push_back(spec.collides);
+    bodies.collides.push_back(spec.collides && spec.geometry >= 0);
     bodies.motion.push_back(spec.motion);
     bodies.kinematic_until.push_back(spec.kinematic_until);
     bodies.color.push_back(spec.color);
@@ -231,7 +257,9 @@ int add_body(World& world, const Scene& scene, int index) {
     return body;
 }
 
-World build_world(const Scene& scene) {
+namespace {
+
+World build_lowered(const Scene& scene) {
     World world;
     world.materials = scene.materials;
     world.gravity = scene.gravity;
@@ -241,6 +269,7 @@ World build_world(const Scene& scene) {
     for (int i = 0; i < static_cast<int>(scene.bodies.size()); ++i) add_body(world, scene, i);
     check_joints(scene);
     for (int i = 0; i < static_cast<int>(scene.joints.size()); ++i) add_joint(world, scene, i);
+    apply_joint_starts(world, scene);
     for (const auto& pair : scene.contact.ignore) world.ignored_pairs.insert(pair_key(pair[0], pair[1]));
     for (const PairSpec& pair : scene.contact.pairs)
         world.material_pairs[pair_key(pair.materials[0], pair.materials[1])] = pair;
@@ -251,6 +280,12 @@ World build_world(const Scene& scene) {
                 world.ignored_pairs.insert(pair_key(joint.bodies[0], joint.bodies[1]));
     build_elastic_bodies(world, scene);
     return world;
+}
+
+}  // namespace
+
+World build_world(const Scene& scene) {
+    return scene::has_actuators_or_start(scene) ? build_lowered(scene::lowered(scene)) : build_lowered(scene);
 }
 
 void remove_body(World& world, int body) {

@@ -29,6 +29,8 @@ class LastGoodState {
         world.contacts.clear();
     }
 
+    const std::vector<Mat34>& rate() const { return rate_; }  // of the bodies, as kept
+
   private:
     std::vector<Mat34> q_, rate_;
     std::vector<std::vector<Vec3>> x_, v_;

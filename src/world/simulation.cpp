@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "math/binary_io.hpp"
+#include "scene/actuators.hpp"
 #include "world/last_good_state.hpp"
+#include "world/sensors.hpp"
 
 namespace tenon {
 
@@ -23,12 +25,31 @@ void set_release_velocity(World& world, int body, const BodySpec& spec) {
     rate.col(3) = spec.linear_velocity;
 }
 
+// Sensors of a body that goes, and of its joints, go with it; the others follow the numbers that move down.
+void drop_sensors_of(std::vector<SensorSpec>& sensors, const World& world, int body) {
+    std::vector<int> joint_after;
+    int kept = 0;
+    for (const Joint& joint : world.joints)
+        joint_after.push_back(joint.bodies[0] == body || joint.bodies[1] == body ? -1 : kept++);
+    std::erase_if(sensors, [&](const SensorSpec& sensor) {
+        return sensor.body == body || sensor.other == body ||
+               (sensor.joint >= 0 && joint_after[static_cast<std::size_t>(sensor.joint)] < 0);
+    });
+    for (SensorSpec& sensor : sensors) {
+        if (sensor.body > body) --sensor.body;
+        if (sensor.other > body) --sensor.other;
+        if (sensor.joint >= 0) sensor.joint = joint_after[static_cast<std::size_t>(sensor.joint)];
+    }
+}
+
 }  // namespace
 
 Simulation::Simulation(Scene scene) : scene_(std::move(scene)), good_(std::make_shared<LastGoodState>()) {
     const MethodInfo& info = find_method(scene_.method, {scene_.file, "method.type"});
     resolve_params(info.parameters, scene_.method_params, {scene_.file, "method"});
-    if (const auto unsupported = info.supports(scene_))
+    const auto unsupported =
+        scene::has_actuators_or_start(scene_) ? info.supports(scene::lowered(scene_)) : info.supports(scene_);
+    if (unsupported)
         throw InputError(scene_.file.empty() ? scene_.name : scene_.file, unsupported->path,
                          unsupported->problem, unsupported->cure);
     world_ = build_world(scene_);
@@ -75,6 +96,10 @@ StepReport Simulation::step() {
     spoiled_ = false;
     world_.step += 1;
     world_.time = static_cast<double>(world_.step) * scene_.dt;
+    if (!scene_.sensors.empty()) {
+        sensor_values_ = read_sensors(scene_.sensors, world_, good_->rate(), scene_.dt);
+        report.figures.insert(report.figures.end(), sensor_values_.begin(), sensor_values_.end());
+    }
     if (after_) after_(*this);
     return report;
 }
@@ -103,6 +128,7 @@ void Simulation::remove_body(const std::string& name) {
         throw InputError(scene_.file, "bodies", fmt::format("there is no body named '{}'", name),
                          suggestion(name, names));
     const int index = static_cast<int>(found - names.begin());
+    drop_sensors_of(scene_.sensors, world_, index);
     tenon::remove_body(world_, index);
     scene_.bodies.erase(scene_.bodies.begin() + index);
     make_method();
