@@ -15,7 +15,7 @@
 #include "geometry/mesh_io.hpp"
 #include "scene/check.hpp"
 #include "scene/reader.hpp"
-#include "scene/rigid_ipc_keys.hpp"
+#include "scene/import/rigid_ipc_keys.hpp"
 #include "tenon/error.hpp"
 #include "tenon/mesh.hpp"
 #include "tenon/method.hpp"
