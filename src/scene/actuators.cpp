@@ -106,10 +106,6 @@ class Lowering {
             refuse(".tendon", "holds a position or speed of a tendon whose joints move on their own",
                    "couple the joints, drive each by its own actuator, or use a torque actuator");
         const Lever& lever = all.levers[0];
-        const DriveSpec& drive = drive_of(lever);
-        if (drive.motor.type != MotorSpec::Type::none)
-            refuse("", fmt::format("joint '{}' has a motor on that coordinate already", joint_of(lever).name),
-                   "leave one motor or actuator for each coordinate");
         limit_speed(lever, all.constant);
         actuator_.type == ActuatorSpec::Type::position ? lower_position(lever, all.constant)
                                                        : lower_velocity(lever);
@@ -194,6 +190,9 @@ class Lowering {
 
     void set_motor(const Lever& lever, MotorSpec::Type type, double constant) {
         MotorSpec& motor = drive_of(lever).motor;
+        if (motor.type != MotorSpec::Type::none)
+            refuse("", fmt::format("joint '{}' has a motor on that coordinate already", joint_of(lever).name),
+                   "leave one motor or actuator for each coordinate");
         motor.type = type;
         motor.target = (actuator_.target - constant) / lever.factor;
         motor.profile = actuator_.profile;

@@ -59,6 +59,8 @@ void split_linear_universals(Scene& scene) {
     Scene bare = scene;  // masses and sizes are known once bodies are built
     bare.joints.clear();
     bare.elastic.clear();
+    bare.actuators.clear();  // they name joints
+    bare.start.clear();
     const World world = build_world(bare);
     std::vector<int> second_hinge(scene.joints.size(), -1);
     for (int j = 0; j < count; ++j) {

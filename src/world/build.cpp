@@ -87,6 +87,7 @@ geometry::MassProperties volume_integrals(const Mesh& mesh, const GeometrySpec& 
 std::shared_ptr<const Shape> make_bare_shape(const BodySpec& body) {
     auto shape = std::make_shared<Shape>();
     shape->name = "none";
+    shape->box.add(Vec3::Zero());  // the centre of mass stands for it where sizes matter
     if (!body.inertia) return shape;
     shape->geometry_frame.rotation = body.inertia->axes.conjugate();
     shape->geometry_frame.position = -(shape->geometry_frame.rotation * body.inertia->center);

@@ -260,6 +260,7 @@ class Placer {
     }
 
     void check_loops() {
+        const double allowed = closed * (1 + world_.bounds().diagonal());
         for (std::size_t j = 0; j < world_.joints.size(); ++j) {
             const Joint& joint = world_.joints[j];
             const JointSpec& spec = joint.spec;
@@ -273,7 +274,7 @@ class Placer {
             double gap = joint_residual(world_, joint);
             for (std::size_t k = 0; spec.type != JointType::ball && k < spec.start.size(); ++k)
                 gap = std::max(gap, std::abs(joint.coordinate[k] - spec.start[k]));
-            if (gap > closed * (1 + world_.bounds().diagonal()))
+            if (gap > allowed)
                 refuse(fmt::format("joints[{}]", j),
                        fmt::format("'{}' gapes by {:g} at the start positions of the joints", spec.name, gap),
                        spec.type == JointType::coupling ? "give positions that keep its ratio"

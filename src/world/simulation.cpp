@@ -52,6 +52,11 @@ Simulation::Simulation(Scene scene) : scene_(std::move(scene)), good_(std::make_
     if (unsupported)
         throw InputError(scene_.file.empty() ? scene_.name : scene_.file, unsupported->path,
                          unsupported->problem, unsupported->cure);
+    for (std::size_t i = 0; i < scene_.bodies.size() && scene_.method != "articulated"; ++i)
+        if (scene_.bodies[i].geometry < 0)
+            throw InputError(scene_.file.empty() ? scene_.name : scene_.file, fmt::format("bodies[{}]", i),
+                             fmt::format("the {} method moves bodies by their geometry", scene_.method),
+                             "add a \"shape\", or use --method articulated");
     world_ = build_world(scene_);
     make_method();
 }

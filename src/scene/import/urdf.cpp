@@ -423,6 +423,7 @@ class UrdfImporter : Importer {
     std::string mesh_path(const XmlElement& shape, const std::string& name) const {
         std::string rest = name;
         std::vector<fs::path> tried;
+        if (name.ends_with("://")) shape.fail("a mesh has no path", "name a file");
         for (const char* scheme : {"package://", "model://", "file://"}) {
             const std::string prefix = scheme;
             if (!rest.starts_with(prefix)) continue;
