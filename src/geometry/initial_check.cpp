@@ -33,34 +33,34 @@ int volume_sign(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
 // Every body's surface, with one tree for each shape.
 class Surfaces {
   public:
-    explicit Surfaces(const World& world) : world_(world) {
-        const int bodies = world.bodies.size();
-        shape_trees_.resize(world.shapes.size());
-        std::vector<char> used(world.shapes.size(), 0);
+    explicit Surfaces(const Model& model, const State& state) : model_(model), state_(state) {
+        const int bodies = model.bodies.size();
+        shape_trees_.resize(model.shapes.size());
+        std::vector<char> used(model.shapes.size(), 0);
         for (int i = 0; i < bodies; ++i)
-            if (world.bodies.collides[i]) used[world.bodies.shape[i]] = 1;
-        parallel_for(world.shapes.size(), 1, [&](std::size_t s) {
-            const Shape& shape = *world.shapes[s];
+            if (model.bodies.collides[i]) used[model.bodies.shape[i]] = 1;
+        parallel_for(model.shapes.size(), 1, [&](std::size_t s) {
+            const Shape& shape = *model.shapes[s];
             if (used[s]) shape_trees_[s] = std::make_unique<SurfaceTree>(shape.mesh, shape.all_edges);
         });
-        elastic_.resize(world.elastic.size());
+        elastic_.resize(model.elastic.size());
         parallel_for(elastic_.size(), 1, [&](std::size_t e) {
             Elastic& body = elastic_[e];
-            body.mesh.vertices = world.elastic[e].x;
-            body.mesh.triangles = world.elastic[e].surface;
+            body.mesh.vertices = state.elastic[e].x;
+            body.mesh.triangles = model.elastic[e].surface;
             body.edges = all_edges(body.mesh);
             body.tree = std::make_unique<SurfaceTree>(body.mesh, body.edges);
         });
     }
 
-    int size() const { return world_.bodies.size() + static_cast<int>(elastic_.size()); }
-    bool rigid(int body) const { return body < world_.bodies.size(); }
+    int size() const { return model_.bodies.size() + static_cast<int>(elastic_.size()); }
+    bool rigid(int body) const { return body < model_.bodies.size(); }
     const SurfaceTree* tree(int body) const {
-        return rigid(body) ? shape_trees_[world_.bodies.shape[body]].get()
-                           : elastic_[body - world_.bodies.size()].tree.get();
+        return rigid(body) ? shape_trees_[model_.bodies.shape[body]].get()
+                           : elastic_[body - model_.bodies.size()].tree.get();
     }
-    Mat34 map(int body) const { return rigid(body) ? world_.bodies.q[body] : Mat34(Mat34::Identity()); }
-    bool takes_part(int body) const { return !rigid(body) || world_.bodies.collides[body]; }
+    Mat34 map(int body) const { return rigid(body) ? state_.q[body] : Mat34(Mat34::Identity()); }
+    bool takes_part(int body) const { return !rigid(body) || model_.bodies.collides[body]; }
 
   private:
     struct Elastic {
@@ -68,7 +68,8 @@ class Surfaces {
         std::vector<Edge> edges;
         std::unique_ptr<SurfaceTree> tree;
     };
-    const World& world_;
+    const Model& model_;
+    const State& state_;
     std::vector<std::unique_ptr<SurfaceTree>> shape_trees_;
     std::vector<Elastic> elastic_;
 };
@@ -225,15 +226,16 @@ bool contains(const Box3& outer, const Box3& inner) {
 // Pairs without contact in which one body's box holds the other's: is the inner body inside the outer's surface?
 class EnclosureCheck {
   public:
-    EnclosureCheck(const World& world, const Surfaces& surfaces) : world_(world), surfaces_(surfaces) {
-        winding_.resize(world.shapes.size());
+    EnclosureCheck(const Model& model, const State& state, const Surfaces& surfaces)
+        : model_(model), state_(state), surfaces_(surfaces) {
+        winding_.resize(model.shapes.size());
     }
 
     bool possible(int outer, const Box3& outer_box, const Box3& inner_box) const {
-        return surfaces_.rigid(outer) && world_.shape_of(outer).closed && contains(outer_box, inner_box);
+        return surfaces_.rigid(outer) && model_.shape_of(outer).closed && contains(outer_box, inner_box);
     }
     void prepare(int outer) {
-        const int shape = world_.bodies.shape[outer];
+        const int shape = model_.bodies.shape[outer];
         if (!winding_[shape]) winding_[shape] = std::make_unique<WindingNumber>(*surfaces_.tree(outer));
     }
     bool inside(int outer, int inner, Vec3& point) const {
@@ -241,44 +243,45 @@ class EnclosureCheck {
         point = transform(surfaces_.map(inner), surface.vertices()[surface.block(0).vertices[0]]);
         const Mat34 q = surfaces_.map(outer);
         const Vec3 local = q.leftCols<3>().inverse() * (point - q.col(3));
-        return winding_[world_.bodies.shape[outer]]->inside(local);
+        return winding_[model_.bodies.shape[outer]]->inside(local);
     }
 
   private:
-    const World& world_;
+    const Model& model_;
+    const State& state_;
     const Surfaces& surfaces_;
     std::vector<std::unique_ptr<WindingNumber>> winding_;
 };
 
 // An elastic body grows out of the bodies it is pinned to.
-bool pinned_together(const World& world, int a, int b) {
-    const int bodies = world.bodies.size();
+bool pinned_together(const Model& model, int a, int b) {
+    const int bodies = model.bodies.size();
     if (a >= bodies || b < bodies) return false;
-    const auto& pins = world.elastic[b - bodies].pins;
+    const auto& pins = model.elastic[b - bodies].pins;
     return std::any_of(pins.begin(), pins.end(), [&](const ElasticBody::Pin& pin) { return pin.body == a; });
 }
 
-std::vector<ItemPair> pairs_to_check(const World& world, const Surfaces& surfaces,
+std::vector<ItemPair> pairs_to_check(const Model& model, const Surfaces& surfaces,
                                      const std::vector<Box3>& boxes) {
     std::vector<Box3> wide = boxes;
     for (int i = 0; i < surfaces.size(); ++i) {
         if (wide[i].empty()) continue;
         const double extent = std::max(wide[i].lo.cwiseAbs().maxCoeff(), wide[i].hi.cwiseAbs().maxCoeff());
-        wide[i].inflate((surfaces.rigid(i) ? world.bodies.min_separation[i] : 0.0) + 1e-14 * extent);
+        wide[i].inflate((surfaces.rigid(i) ? model.bodies.min_separation[i] : 0.0) + 1e-14 * extent);
     }
     std::vector<ItemPair> pairs;
     BroadPhase().find_pairs(wide, pairs);
     std::erase_if(pairs, [&](const ItemPair& pair) {
-        return !world.may_collide(pair.a, pair.b) || pinned_together(world, pair.a, pair.b);
+        return !model.may_collide(pair.a, pair.b) || pinned_together(model, pair.a, pair.b);
     });
     return pairs;
 }
 
-std::string name_of(const World& world, int body) {
-    const int bodies = world.bodies.size();
+std::string name_of(const Model& model, int body) {
+    const int bodies = model.bodies.size();
     if (body < bodies)
-        return world.bodies.name[body].empty() ? fmt::format("bodies[{}]", body) : world.bodies.name[body];
-    const std::string& name = world.elastic[body - bodies].name;
+        return model.bodies.name[body].empty() ? fmt::format("bodies[{}]", body) : model.bodies.name[body];
+    const std::string& name = model.elastic[body - bodies].name;
     return name.empty() ? fmt::format("elastic[{}]", body - bodies) : name;
 }
 
@@ -298,22 +301,22 @@ bool crosses(const Vec3& p, const Vec3& q, const Vec3& a, const Vec3& b, const V
     return side != 0 && volume_sign(p, q, b, c) == side && volume_sign(p, q, c, a) == side;
 }
 
-double required_separation(const World& world, int a, int b) {
-    const int bodies = world.bodies.size();
-    auto of = [&](int body) { return body < bodies ? world.bodies.min_separation[body] : 0.0; };
+double required_separation(const Model& model, int a, int b) {
+    const int bodies = model.bodies.size();
+    auto of = [&](int body) { return body < bodies ? model.bodies.min_separation[body] : 0.0; };
     return of(a) + of(b);
 }
 
-InitialCheck check_initial_state(const World& world) {
-    const Surfaces surfaces(world);
+InitialCheck check_initial_state(const Model& model, const State& state) {
+    const Surfaces surfaces(model, state);
     std::vector<Box3> boxes(surfaces.size());
     parallel_for(boxes.size(), 16, [&](std::size_t i) {
         const int body = static_cast<int>(i);
         if (surfaces.takes_part(body)) boxes[i] = world_box(*surfaces.tree(body), surfaces.map(body));
     });
-    const std::vector<ItemPair> pairs = pairs_to_check(world, surfaces, boxes);
+    const std::vector<ItemPair> pairs = pairs_to_check(model, surfaces, boxes);
 
-    EnclosureCheck enclosure(world, surfaces);
+    EnclosureCheck enclosure(model, state, surfaces);
     for (const ItemPair& pair : pairs) {
         if (enclosure.possible(pair.a, boxes[pair.a], boxes[pair.b])) enclosure.prepare(pair.a);
         if (enclosure.possible(pair.b, boxes[pair.b], boxes[pair.a])) enclosure.prepare(pair.b);
@@ -346,7 +349,7 @@ InitialCheck check_initial_state(const World& world) {
             InitialProblem problem;
             problem.a = a;
             problem.b = b;
-            const bool contact = check.run(place(a), place(b), required_separation(world, a, b), problem);
+            const bool contact = check.run(place(a), place(b), required_separation(model, a, b), problem);
             if (contact || enclosed(a, b, problem) || enclosed(b, a, problem)) found[c].push_back(problem);
         }
     });
@@ -357,8 +360,8 @@ InitialCheck check_initial_state(const World& world) {
     return result;
 }
 
-std::string describe(const World& world, const InitialProblem& problem) {
-    const std::string a = name_of(world, problem.a), b = name_of(world, problem.b);
+std::string describe(const Model& model, const InitialProblem& problem) {
+    const std::string a = name_of(model, problem.a), b = name_of(model, problem.b);
     const std::string where =
         fmt::format("({:.6g}, {:.6g}, {:.6g})", problem.point.x(), problem.point.y(), problem.point.z());
     const std::string which =

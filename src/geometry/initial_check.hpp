@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::geometry {
 
@@ -36,13 +36,13 @@ struct InitialCheck {
 };
 
 // Looks at all pairs that may collide, in parallel. Results do not depend on the number of threads.
-InitialCheck check_initial_state(const World& world);
+InitialCheck check_initial_state(const Model& model, const State& state);
 
 // One sentence, with the names of both bodies.
-std::string describe(const World& world, const InitialProblem& problem);
+std::string describe(const Model& model, const InitialProblem& problem);
 
 // The distance that two bodies must keep: the sum of their minimum separations.
-double required_separation(const World& world, int a, int b);
+double required_separation(const Model& model, int a, int b);
 
 // True when the segment pq certainly passes through the triangle: signs of all volumes exceed their rounding errors.
 // Touching, coplanar and degenerate configurations are not certain; their distance is zero.

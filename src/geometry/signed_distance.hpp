@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tenon/mesh.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::geometry {
 
@@ -54,7 +54,7 @@ class SignedDistance {
 class SignedDistances {
   public:
     explicit SignedDistances(SignedDistanceOptions options = {}) : options_(options) {}
-    const SignedDistance& of(const World& world, int shape);
+    const SignedDistance& of(const Model& model, int shape);
 
   private:
     SignedDistanceOptions options_;

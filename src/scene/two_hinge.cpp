@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "geometry/shapes.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::scene {
 namespace {
@@ -13,20 +13,20 @@ constexpr double mass_share = 0.01;  // of the lighter of the two bodies
 constexpr double size_share = 0.25;  // of the side of a cube of its volume
 
 // The body whose mass and size the cross is made from: the lighter one that moves.
-int lighter(const World& world, const JointSpec& joint) {
+int lighter(const Model& model, const JointSpec& joint) {
     int found = -1;
     for (int body : joint.bodies)
-        if (body >= 0 && world.bodies.type[body] != BodyType::static_body &&
-            (found < 0 || world.bodies.mass[body] < world.bodies.mass[found]))
+        if (body >= 0 && model.bodies.start_type[body] != BodyType::static_body &&
+            (found < 0 || model.bodies.mass[body] < model.bodies.mass[found]))
             found = body;
     return found;
 }
 
-BodySpec cross_of(Scene& scene, const World& world, const JointSpec& joint, int pattern) {
+BodySpec cross_of(Scene& scene, const Model& model, const JointSpec& joint, int pattern) {
     const auto spin = [&](int body) {
         return body < 0 ? Vec3(Vec3::Zero()) : scene.bodies[body].angular_velocity;
     };
-    const double side = size_share * std::cbrt(world.bodies.volume[pattern]);
+    const double side = size_share * std::cbrt(model.bodies.volume[pattern]);
     BodySpec cross;
     cross.name = joint.name + "-cross";
     GeometrySpec geometry;
@@ -35,7 +35,7 @@ BodySpec cross_of(Scene& scene, const World& world, const JointSpec& joint, int 
                                            {{"size", std::vector<double>{side, side, side}}}, {});
     cross.geometry = scene.add_geometry(geometry);
     cross.material = scene.bodies[pattern].material;
-    cross.mass = mass_share * world.bodies.mass[pattern];
+    cross.mass = mass_share * model.bodies.mass[pattern];
     cross.position = joint.point;
     cross.collides = false;
     cross.group = scene.bodies[pattern].group;
@@ -43,8 +43,9 @@ BodySpec cross_of(Scene& scene, const World& world, const JointSpec& joint, int 
     const Vec3 first = spin(joint.bodies[0]), second = spin(joint.bodies[1]);
     cross.angular_velocity = first + joint.axis.normalized().dot(second - first) * joint.axis.normalized();
     const BodySpec& carrier = scene.bodies[pattern];
-    cross.linear_velocity = carrier.linear_velocity + carrier.angular_velocity.cross(
-                                                          Vec3(joint.point - world.bodies.q[pattern].col(3)));
+    cross.linear_velocity =
+        carrier.linear_velocity +
+        carrier.angular_velocity.cross(Vec3(joint.point - model.bodies.start_q[pattern].col(3)));
     return cross;
 }
 
@@ -61,14 +62,14 @@ void split_linear_universals(Scene& scene) {
     bare.elastic.clear();
     bare.actuators.clear();  // they name joints
     bare.start.clear();
-    const World world = build_world(bare);
+    const Model model = compile(bare);
     std::vector<int> second_hinge(scene.joints.size(), -1);
     for (int j = 0; j < count; ++j) {
         if (!wanted(scene.joints[j])) continue;
         const JointSpec joint = scene.joints[j];
-        const int pattern = lighter(world, joint);
+        const int pattern = lighter(model, joint);
         if (pattern < 0) continue;  // refused when the joints are built
-        const int cross = scene.add_body(cross_of(scene, world, joint, pattern));
+        const int cross = scene.add_body(cross_of(scene, model, joint, pattern));
         const Vec3 axis = joint.axis.normalized();
         Vec3 other = joint.axis_b.value_or(axis.unitOrthogonal());
         other = (other - axis * axis.dot(other)).normalized();

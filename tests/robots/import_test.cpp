@@ -9,7 +9,7 @@
 #include "tenon/inertia.hpp"
 #include "tenon/kinematics.hpp"
 #include "tenon/scene_io.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 namespace {
@@ -80,7 +80,7 @@ TEST(Urdf, LinksJointsAndInertiaAreWhereTheFormatSays) {
     EXPECT_TRUE(lists(imported.losses, "without mass on fixed joints", 13));
     EXPECT_TRUE(lists(imported.losses, "effort limits", 17));
     const Scene again = parse_scene(write_scene(scene), "again", ".");
-    EXPECT_LT(joint_residual_max(build_world(again)), 1e-9);
+    EXPECT_LT(joint_residual_max(compile(again), initial_state(compile(again))), 1e-9);
 }
 
 TEST(Urdf, MeshesAreFoundInPackages) {
@@ -106,7 +106,7 @@ TEST(Urdf, ImpossibleInertiaIsListed) {
 <link name="b"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="3"/></inertial></link>
 <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>)"));
     EXPECT_TRUE(lists(imported.losses, "moments of inertia 1, 1, 3", 2));
-    build_world(imported.scene);
+    compile(imported.scene);
 }
 
 TEST(Urdf, AHundredThousandFlatLinksLoadInSeconds) {
@@ -212,9 +212,10 @@ TEST(Mjcf, BodiesJointsDefaultsAndKeyframes) {
     // it builds at the keyframe: the leg hangs on the moved torso
     Scene started = parse_scene(write_scene(scene), "again", ".");
     started.start = "k";
-    const World world = build_world(started);
-    EXPECT_LT(joint_residual_max(world), 1e-9);
-    EXPECT_LT((world.bodies.q[1].col(3) - Vec3(1, 2, 3)).norm(), 1e-14);
+    const Model model = compile(started);
+    const State state = initial_state(model);
+    EXPECT_LT(joint_residual_max(model, state), 1e-9);
+    EXPECT_LT((state.q[1].col(3) - Vec3(1, 2, 3)).norm(), 1e-14);
 }
 
 TEST(Mjcf, DeepTreesAndIncludes) {

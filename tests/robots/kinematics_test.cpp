@@ -7,7 +7,7 @@
 
 #include "tenon/kinematics.hpp"
 #include "tenon/scene_io.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::kinematics {
 namespace {
@@ -242,14 +242,15 @@ TEST(Kinematics, TreeOfASceneFollowsItsJoints) {
             q[robot.tree.links[place.first_link].q + static_cast<int>(k)] = start[k];
     }
     const Frames frames = forward(robot.tree, q);
-    const World world = build_world(scene);
-    for (int body = 1; body < world.bodies.size(); ++body) {
+    const Model model = compile(scene);
+    const State state = initial_state(model);
+    for (int body = 1; body < model.bodies.size(); ++body) {
         const int link = robot.link_of_body[body];
         const Vec3 wanted = point_of(frames, link, robot.tree.links[link].center);
-        EXPECT_LT((world.bodies.q[body].col(3) - wanted).norm(), 1e-12) << body;
+        EXPECT_LT((state.q[body].col(3) - wanted).norm(), 1e-12) << body;
         const Mat3 turned = frames.rotation[link] * robot.body_in_link[body].rotation.toRotationMatrix();
-        const Mat3 now = world.bodies.q[body].leftCols<3>() *
-                         world.shape_of(body).geometry_frame.rotation.toRotationMatrix();
+        const Mat3 now = state.q[body].leftCols<3>() *
+                         model.shape_of(body).geometry_frame.rotation.toRotationMatrix();
         EXPECT_LT((turned - now).norm(), 1e-12) << body;
     }
 }

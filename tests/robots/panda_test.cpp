@@ -10,7 +10,7 @@
 #include "scene/support.hpp"
 #include "tenon/kinematics.hpp"
 #include "tenon/scene_io.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 #ifdef TENON_HAVE_MUJOCO
 #include <mujoco/mujoco.h>
@@ -71,9 +71,10 @@ TEST(Panda, EverythingOfTheFileIsInTheScene) {
     const test::Folder folder;
     Scene again = parse_scene(write_scene(scene, folder.path()), "panda", folder.path());
     again.start = "home";
-    const World world = build_world(again);
-    EXPECT_LT(joint_residual_max(world), 1e-9);
-    EXPECT_NEAR(world.joints[3].coordinate[0], -1.57079, 1e-12);
+    const Model model = compile(again);
+    const State state = initial_state(model);
+    EXPECT_LT(joint_residual_max(model, state), 1e-9);
+    EXPECT_NEAR(state.joint_coordinate[3][0], -1.57079, 1e-12);
 }
 
 #ifdef TENON_HAVE_MUJOCO

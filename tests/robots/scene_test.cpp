@@ -8,7 +8,7 @@
 #include "scene/support.hpp"
 #include "tenon/inertia.hpp"
 #include "tenon/scene_io.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 namespace {
@@ -18,7 +18,7 @@ Scene read(const std::string& text) {
 }
 
 std::string refused(const std::string& text) {
-    const InputError error = test::input_error([&] { build_world(read(text)); });
+    const InputError error = test::input_error([&] { compile(read(text)); });
     return error.path() + ": " + error.problem() + ": " + error.cure();
 }
 
@@ -42,11 +42,12 @@ TEST(RobotScene, InertiaMatricesGivePrincipalMomentsAndAxes) {
     Mat3 given;
     given << 0.5, 0.1, 0, 0.1, 0.6, 0, 0, 0, 0.7;
     EXPECT_LT((inertia_matrix(*scene.bodies[1].inertia) - given).norm(), 1e-15);
-    const World world = build_world(scene);
-    const Mat3 R = world.bodies.q[1].leftCols<3>();
-    EXPECT_LT((R * world.bodies.moments_of_inertia(1).asDiagonal() * R.transpose() - given).norm(), 1e-14);
-    EXPECT_FALSE(world.bodies.collides[1]);
-    EXPECT_TRUE(world.shape_of(1).mesh.empty());
+    const Model model = compile(scene);
+    const State state = initial_state(model);
+    const Mat3 R = state.q[1].leftCols<3>();
+    EXPECT_LT((R * model.bodies.moments_of_inertia(1).asDiagonal() * R.transpose() - given).norm(), 1e-14);
+    EXPECT_FALSE(model.bodies.collides[1]);
+    EXPECT_TRUE(model.shape_of(1).mesh.empty());
     EXPECT_TRUE(says(refused(R"({"bodies": [{"mass": 1, "inertia": {"matrix": [1, 0, 0, 1, 0, 3]}}]})"),
                      "belong to no body"));
     EXPECT_TRUE(says(
@@ -62,10 +63,11 @@ TEST(RobotScene, PartsMakeOneSolid) {
     const Scene scene = read(R"({"bodies": [{"parts": [
         {"shape": {"type": "box", "size": [1, 1, 1]}, "position": [-1, 0, 0]},
         {"shape": {"type": "box", "size": [1, 1, 1]}, "position": [1, 0, 0], "rotation_euler": [0, 0, 90]}], "density": 10}]})");
-    const World world = build_world(scene);
+    const Model model = compile(scene);
+    const State state = initial_state(model);
     // two unit cubes 2 apart: mass 20; about x 2 * 10/6, about y and z the same plus 20 * 1^2
-    EXPECT_NEAR(world.bodies.mass[0], 20, 1e-12);
-    const Vec3 moments = world.bodies.moments_of_inertia(0);
+    EXPECT_NEAR(model.bodies.mass[0], 20, 1e-12);
+    const Vec3 moments = model.bodies.moments_of_inertia(0);
     EXPECT_NEAR(moments.minCoeff(), 20.0 / 6, 1e-12);
     EXPECT_NEAR(moments.maxCoeff(), 20.0 / 6 + 20, 1e-12);
     EXPECT_EQ(parse_scene(write_scene(scene), "again", ".").geometries[0], scene.geometries[0]);
@@ -78,13 +80,14 @@ TEST(RobotScene, JointsStartWhereTheyAreTold) {
     scene.joints[0].start_rate = {2.0};
     scene.joints[1].start = {slide};
     scene.joints[1].start_rate = {0.5};
-    const World world = build_world(scene);
+    const Model model = compile(scene);
+    const State state = initial_state(model);
     const Vec3 along(std::cos(angle), std::sin(angle), 0), across(-along.y(), along.x(), 0);
-    EXPECT_LT((world.bodies.q[0].col(3) - along).norm(), 1e-14);
-    EXPECT_LT((world.bodies.q[1].col(3) - (2 + slide) * along).norm(), 1e-14);
-    EXPECT_LT((world.bodies.rate[1].col(3) - (0.5 * along + 2.0 * (2 + slide) * across)).norm(), 1e-13);
-    EXPECT_NEAR(world.joints[0].coordinate[0], angle, 1e-14);
-    EXPECT_LT(joint_residual_max(world), 1e-14);
+    EXPECT_LT((state.q[0].col(3) - along).norm(), 1e-14);
+    EXPECT_LT((state.q[1].col(3) - (2 + slide) * along).norm(), 1e-14);
+    EXPECT_LT((state.rate[1].col(3) - (0.5 * along + 2.0 * (2 + slide) * across)).norm(), 1e-13);
+    EXPECT_NEAR(state.joint_coordinate[0][0], angle, 1e-14);
+    EXPECT_LT(joint_residual_max(model, state), 1e-14);
 }
 
 TEST(RobotScene, LoopsThatDoNotCloseAreRefused) {
@@ -104,8 +107,9 @@ TEST(RobotScene, LoopsThatDoNotCloseAreRefused) {
         return out;
     };
     EXPECT_TRUE(says(refused(with("", "")), "gapes by"));
-    const World world = build_world(read(with(R"(, "position": -0.3)", R"(, "position": 0.3)")));
-    EXPECT_LT(joint_residual_max(world), 1e-14);
+    const Model model = compile(read(with(R"(, "position": -0.3)", R"(, "position": 0.3)")));
+    const State state = initial_state(model);
+    EXPECT_LT(joint_residual_max(model, state), 1e-14);
 }
 
 TEST(RobotScene, KeyframesSetPositionsAndTargets) {
@@ -114,13 +118,14 @@ TEST(RobotScene, KeyframesSetPositionsAndTargets) {
         "keyframes": [{"name": "home", "positions": {"turn": 0.5, "push": 0.2}, "velocities": {"push": 1}, "targets": {"m": 0.7}}],
         "sensors": [{"name": "tip", "type": "pose", "body": "b"}])";
     Scene scene = read(arm(more));
-    EXPECT_EQ(build_world(scene).joints[0].spec.drives[0].spring->rest, 0.1);
+    EXPECT_EQ(compile(scene).joints[0].spec.drives[0].spring->rest, 0.1);
     scene.start = "home";
-    const World world = build_world(scene);
-    EXPECT_NEAR(world.joints[1].coordinate[0], 0.2, 1e-15);
-    EXPECT_EQ(world.joints[0].spec.drives[0].spring->rest, 0.7);
-    EXPECT_EQ(world.joints[0].spec.drives[0].spring->stiffness, 10);
-    EXPECT_NEAR(world.bodies.rate[1].col(3).norm(), 1.0, 1e-14);
+    const Model model = compile(scene);
+    const State state = initial_state(model);
+    EXPECT_NEAR(state.joint_coordinate[1][0], 0.2, 1e-15);
+    EXPECT_EQ(model.joints[0].spec.drives[0].spring->rest, 0.7);
+    EXPECT_EQ(model.joints[0].spec.drives[0].spring->stiffness, 10);
+    EXPECT_NEAR(state.rate[1].col(3).norm(), 1.0, 1e-14);
     const Scene again = parse_scene(write_scene(scene), "again", ".");
     EXPECT_EQ(write_scene(again), write_scene(scene));
     EXPECT_TRUE(says(refused(arm(R"("keyframes": [{"name": "k", "positions": {"trun": 1}}])")),

@@ -6,7 +6,7 @@
 
 #include "geometry/collide/manifold.hpp"
 #include "geometry/signed_distance.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::geometry::collide {
 
