@@ -7,6 +7,7 @@ find_package(CLI11 2 REQUIRED)
 find_package(PNG REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(CGAL REQUIRED)
+find_package(EXPAT REQUIRED)
 
 add_library(Tenon::sqlite ALIAS SQLite::SQLite3)
 

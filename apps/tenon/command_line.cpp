@@ -190,13 +190,18 @@ void add_export(CLI::App& app, ExportRequest& r, Action& action) {
 }
 
 void add_import(CLI::App& app, ImportRequest& r, Action& action) {
-    CLI::App* verb = add_verb(app, "import", "turn a rigid-ipc JSON scene into a Tenon scene",
-                              "tenon import fixtures/3D/unit-tests/5-cubes.json -o cubes.json");
-    verb->add_option("file", r.file, "rigid-ipc JSON")->required()->type_name("FILE");
+    CLI::App* verb = add_verb(app, "import", "turn a URDF, MJCF or rigid-ipc file into a Tenon scene",
+                              "tenon import robot.urdf -o robot.json");
+    verb->add_option("file", r.file, "URDF, MJCF, or rigid-ipc JSON")->required()->type_name("FILE");
     verb->add_option("-o,--output", r.output, "scene file; default standard output")->type_name("FILE");
     verb->add_option("--meshes", r.mesh_root,
-                     "folder that mesh paths are relative to; default: found beside the file")
+                     "folder that mesh paths and packages are relative to; default: found beside the file")
         ->type_name("FOLDER");
+    verb->add_option("--losses", r.losses, "write what was approximated or left out, as JSON")
+        ->type_name("FILE");
+    verb->add_option("--geometry", r.geometry, "what bodies are made of: collision or visual")
+        ->check(CLI::IsMember({"collision", "visual"}));
+    verb->add_flag("--free-base", r.free_base, "URDF: the root link moves freely instead of being fixed");
     verb->callback([&] { action = [&] { return import_verb(r); }; });
 }
 

@@ -97,7 +97,9 @@ struct ExportRequest {
 int export_verb(const ExportRequest& request);
 
 struct ImportRequest {
-    std::string file, output, mesh_root;
+    std::string file, output, mesh_root, losses;
+    std::string geometry = "collision";
+    bool free_base = false;
 };
 int import_verb(const ImportRequest& request);
 

@@ -40,7 +40,7 @@ State initial_state(const Model& model) {
     state.type = model.bodies.start_type;
     for (const ElasticBody& body : model.elastic) state.elastic.push_back({body.start_x, body.start_v});
     state.broken.assign(model.joints.size(), 0);
-    state.joint_coordinate.assign(model.joints.size(), {});
+    for (const Joint& joint : model.joints) state.joint_coordinate.push_back(joint.start_coordinate);
     state.gravity = model.gravity;
     return state;
 }
