@@ -28,6 +28,9 @@ foreach(folder ${TEST_FOLDERS})
                    TENON_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TENON_PROGRAM="${CMAKE_BINARY_DIR}/bin/tenon")
     endif()
   endforeach()
+  if(name STREQUAL "serve")
+    target_link_libraries(test_serve PRIVATE tenon_serve Tenon::httplib ZLIB::ZLIB)
+  endif()
   if(name STREQUAL "app" AND TARGET tenon_app)
     add_dependencies(test_${name} tenon_app)   # it runs the program
   endif()
@@ -38,6 +41,12 @@ endforeach()
 add_test(NAME install.example COMMAND ${CMAKE_SOURCE_DIR}/tests/install_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}
                                       $<$<BOOL:${CCACHE}>:${CCACHE}>)
 set_tests_properties(install.example PROPERTIES TIMEOUT 300)
+
+# The viewer's page in a browser: skipped (77) where Node's packages, Chromium or the built page are missing.
+if(TARGET tenon_app)
+  add_test(NAME viewer.browser COMMAND ${CMAKE_SOURCE_DIR}/scripts/view-test $<TARGET_FILE:tenon_app>)
+  set_tests_properties(viewer.browser PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endif()
 
 # Links and commands in the documentation are true.
 if(TARGET tenon_app)
