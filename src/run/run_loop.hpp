@@ -25,7 +25,7 @@ struct RunOptions {
     std::string resume;                            // run file to go on from
     const std::atomic<bool>* stop = nullptr;       // set by Ctrl-C
     IntersectionCounter count_intersections;       // for expectations about intersections
-    std::function<void(Simulation&)> before_step;  // may change the forces
+    std::function<void(Simulation&)> before_step;  // may set State::pushes
 };
 
 struct Progress {
