@@ -20,21 +20,21 @@ double now_seconds() {
 }
 
 // The mass that a pull on a body has to move: its own and that of all bodies tied to it by joints.
-std::vector<double> tied_masses(const World& world) {
-    const std::size_t count = world.bodies.q.size();
+std::vector<double> tied_masses(const Model& model, const State& state) {
+    const std::size_t count = state.q.size();
     std::vector<std::size_t> root(count);
     std::iota(root.begin(), root.end(), 0);
     const auto find = [&](std::size_t i) {
         while (root[i] != i) i = root[i] = root[root[i]];
         return i;
     };
-    for (const Joint& joint : world.joints)
-        if (joint.bodies[0] >= 0 && joint.bodies[1] >= 0 && world.bodies.dynamic(joint.bodies[0]) &&
-            world.bodies.dynamic(joint.bodies[1]))
+    for (const Joint& joint : model.joints)
+        if (joint.bodies[0] >= 0 && joint.bodies[1] >= 0 && state.dynamic(joint.bodies[0]) &&
+            state.dynamic(joint.bodies[1]))
             root[find(static_cast<std::size_t>(joint.bodies[0]))] =
                 find(static_cast<std::size_t>(joint.bodies[1]));
     std::vector<double> sum(count, 0.0), mass(count);
-    for (std::size_t i = 0; i < count; ++i) sum[find(i)] += world.bodies.mass[i];
+    for (std::size_t i = 0; i < count; ++i) sum[find(i)] += model.bodies.mass[i];
     for (std::size_t i = 0; i < count; ++i) mass[i] = sum[find(i)];
     return mass;
 }
@@ -99,7 +99,7 @@ void LiveRun::work(Scene scene) {
 // The first step starts when the first frame is in the file.
 void LiveRun::before_step(Simulation& simulation) {
     if (mass_.empty()) {
-        mass_ = tied_masses(simulation.world());
+        mass_ = tied_masses(simulation.model(), simulation.state());
         const std::lock_guard lock(mutex_);
         status_ = "running";
     }
@@ -133,31 +133,29 @@ void LiveRun::release() {
 
 // F = m w^2 (target - p) - 2 m w v, kept during the step; w h stays below a half, where that is stable.
 void LiveRun::apply_pull(Simulation& simulation) {
-    World& world = simulation.world();
-    if (pulled_) world.forces.pop_back();
-    pulled_ = false;
+    const Model& model = simulation.model();
+    State& state = simulation.state();
+    state.pushes.clear();
     std::optional<Pull> pull;
     {
         const std::lock_guard lock(mutex_);
         pull = pull_;
     }
-    if (!pull || pull->body >= world.bodies.size() || !world.bodies.dynamic(pull->body)) return;
+    if (!pull || pull->body >= model.bodies.size() || !state.dynamic(pull->body)) return;
     const std::size_t body = static_cast<std::size_t>(pull->body);
     const double mass = mass_[body];
     const double w = std::min(2 * M_PI * drag_hertz, 0.5 / simulation.dt());
-    const Vec3 at = transform(world.bodies.q[body], pull->point);
-    const Vec3 velocity = transform(world.bodies.rate[body], pull->point);
+    const Vec3 at = transform(state.q[body], pull->point);
+    const Vec3 velocity = transform(state.rate[body], pull->point);
     Vec3 force = mass * w * w * (pull->target - at) - 2 * mass * w * velocity;
     const double largest = mass * drag_largest_acceleration;
     if (force.norm() > largest) force *= largest / force.norm();
-    const Pose& geometry = world.shape_of(pull->body).geometry_frame;
+    const Pose& geometry = model.shape_of(pull->body).geometry_frame;
     ForceSpec spec;
     spec.body = pull->body;
     spec.force = force;
     spec.point = geometry.rotation.conjugate() * (pull->point - geometry.position);
-    spec.from = -1e300;
-    world.forces.push_back(spec);
-    pulled_ = true;
+    state.pushes.push_back(spec);
 }
 
 }  // namespace tenon::serve

@@ -51,7 +51,6 @@ class LiveRun : public Steering {
     std::string status_ = "starting", problem_;
     std::atomic<bool> stop_{false}, paused_{false};
     std::vector<double> mass_;  // of each body with all that joints tie to it
-    bool pulled_ = false;       // the last force of the world is ours
     double paced_from_ = -1.0, paced_time_ = 0.0;
     std::thread thread_;
 };

@@ -35,7 +35,7 @@ ElasticSurface surface_of(const render::DrawElastic& solid) {
 }
 
 // A thousandth of a pixel when the smallest moving body fills a tenth of a screen, but no finer than floats can tell.
-double quantum_of(const render::Model& drawn, const Box3& interest) {
+double quantum_of(const render::Drawing& drawn, const Box3& interest) {
     double smallest = 1e300;
     for (const render::DrawBody& body : drawn.bodies)
         if (body.moves && body.mesh >= 0)
@@ -44,7 +44,7 @@ double quantum_of(const render::Model& drawn, const Box3& interest) {
     return std::clamp(1e-5 * smallest, std::ldexp(extent, -24), std::ldexp(extent, -18));
 }
 
-Box3 interest_of(const render::Model& drawn, const run::RunReader& reader) {
+Box3 interest_of(const render::Drawing& drawn, const run::RunReader& reader) {
     std::vector<run::Frame> frames;
     const long count = reader.frame_count();
     for (const long index : {0L, count / 2, count - 1})

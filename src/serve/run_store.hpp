@@ -33,7 +33,7 @@ struct OpenRun {
     mutable std::mutex mutex;
     run::RunReader reader;
     run::Database database;  // for questions that need not read whole frames
-    render::Model drawn;
+    render::Drawing drawn;
     std::vector<ElasticSurface> surfaces;
     Box3 interest;         // where the motion is
     double quantum = 1.0;  // m; positions are sent in multiples of it

@@ -12,7 +12,7 @@
 #include "run/run_file.hpp"
 #include "serve/run_store.hpp"
 #include "tenon/scene_io.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::test {
 
@@ -56,54 +56,61 @@ inline Mat34 sample_pose(int body, double t) {
     return q;
 }
 
-inline void move_sample(World& world, int frame) {
+inline void move_sample(const Model& model, State& state, Outputs& outputs, int frame) {
     const double t = 0.1 * frame;
-    for (int i = 1; i < world.bodies.size(); ++i) {
-        world.bodies.q[i] = sample_pose(i, t);
-        world.bodies.rate[i].setZero();
-        world.bodies.rate[i].col(3) = Vec3(0, -2 * t, 0.3);
+    for (int i = 1; i < model.bodies.size(); ++i) {
+        state.q[i] = sample_pose(i, t);
+        state.rate[i].setZero();
+        state.rate[i].col(3) = Vec3(0, -2 * t, 0.3);
     }
-    for (ElasticBody& solid : world.elastic)
-        for (std::size_t v = 0; v < solid.x.size(); ++v)
-            solid.x[v] = Vec3((1 + t) * solid.rest[v].x(), solid.rest[v].y(), solid.rest[v].z());
-    world.contacts.clear();
+    for (std::size_t e = 0; e < model.elastic.size(); ++e)
+        for (std::size_t v = 0; v < state.elastic[e].x.size(); ++v) {
+            const Vec3& rest = model.elastic[e].rest[v];
+            state.elastic[e].x[v] = Vec3((1 + t) * rest.x(), rest.y(), rest.z());
+        }
+    outputs.contacts.clear();
     for (int c = 0; c < frame; ++c)
-        world.contacts.push_back(
+        outputs.contacts.push_back(
             {0, 1 + c % 2, Vec3(c, 0, t), Vec3::UnitY(), Vec3(0.5, 10.0 + c, 0), 0.001 * c});
-    for (Joint& joint : world.joints) joint.force = Vec3(1, 2, 3) * frame;
-    world.time = t;
-    world.step = frame;
+    for (JointOutput& joint : outputs.joints) joint.force = Vec3(1, 2, 3) * frame;
+    state.time = t;
+    state.step = frame;
 }
 
 // Records frames one by one, as a run does.
 class Recorder {
   public:
     explicit Recorder(const std::string& file, const std::string& name = "sample")
-        : scene_(sample_scene(name)), world_(build_world(scene_)), writer_(file, scene_, world_) {}
+        : scene_(sample_scene(name)),
+          model_(compile(scene_)),
+          state_(initial_state(model_)),
+          outputs_(model_),
+          writer_(file, scene_, model_, state_) {}
 
     void add(int count = 1) {
         for (int i = 0; i < count; ++i, ++frame_) {
-            move_sample(world_, frame_);
+            move_sample(model_, state_, outputs_, frame_);
             run::StepRow row;
             row.step = frame_;
-            row.time = world_.time;
+            row.time = state_.time;
             row.wall_ms = 2.0 * frame_;
             row.energy = {1.0 * frame_, 10.0, 0.0};
             row.report.iterations = frame_;
             row.report.phases = {{"solve", 0.5 * frame_}};
             writer_.add_step(row);
-            writer_.add_frame(world_);
+            writer_.add_frame(state_, outputs_);
         }
     }
     void finish() {
         writer_.set_meta("status", "done");
         writer_.close();
     }
-    const World& world() const { return world_; }
 
   private:
     Scene scene_;
-    World world_;
+    Model model_;
+    State state_;
+    Outputs outputs_;
     run::RunWriter writer_;
     int frame_ = 0;
 };
