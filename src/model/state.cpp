@@ -31,6 +31,7 @@ void State::assign_without_memory(const State& other) {
     broken = other.broken;
     joint_coordinate = other.joint_coordinate;
     gravity = other.gravity;
+    pushes = other.pushes;
 }
 
 State initial_state(const Model& model) {

@@ -16,15 +16,16 @@ namespace tenon::run {
 using IntersectionCounter = std::function<long(const Model&, const State&)>;
 
 struct RunOptions {
-    std::string output;                       // run file; empty: none
-    std::string report;                       // JSON report file; empty: none
-    double fps = 60.0;                        // recorded frames per simulated second ...
-    int record_every = 0;                     // ... or every n-th step, when positive
-    bool record_path = false;                 // keep each accepted straight piece
-    double checkpoint_every = 0.0;            // simulated seconds; 0: only at the end
-    std::string resume;                       // run file to go on from
-    const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C
-    IntersectionCounter count_intersections;  // for expectations about intersections
+    std::string output;                            // run file; empty: none
+    std::string report;                            // JSON report file; empty: none
+    double fps = 60.0;                             // recorded frames per simulated second ...
+    int record_every = 0;                          // ... or every n-th step, when positive
+    bool record_path = false;                      // keep each accepted straight piece
+    double checkpoint_every = 0.0;                 // simulated seconds; 0: only at the end
+    std::string resume;                            // run file to go on from
+    const std::atomic<bool>* stop = nullptr;       // set by Ctrl-C
+    IntersectionCounter count_intersections;       // for expectations about intersections
+    std::function<void(Simulation&)> before_step;  // may set State::pushes
 };
 
 struct Progress {

@@ -274,7 +274,8 @@ std::vector<std::string> step_series_names(const RunReader& run) {
     return names;
 }
 
-std::vector<Series> read_series(const RunReader& run, const std::vector<std::string>& names) {
+std::vector<Series> read_series(const RunReader& run, const std::vector<std::string>& names,
+                                long frame_stride) {
     std::vector<Source> sources;
     const Resolver resolver(run);
     bool steps = false, frames = false;
@@ -292,6 +293,7 @@ std::vector<Series> read_series(const RunReader& run, const std::vector<std::str
     if (frames) {
         const long count = run.frame_count();
         for (long i = 0; i < count; ++i) {
+            if (i % frame_stride != 0 && i != count - 1) continue;
             const Frame frame = run.frame(i);
             for (Source& source : sources)
                 if (source.of_frame) append(source.series, frame.step, frame.time, source.of_frame(frame));

@@ -21,8 +21,9 @@ struct Series {
 };
 
 std::vector<std::string> step_series_names(const RunReader& run);  // those that this run holds
-std::vector<Series> read_series(const RunReader& run,
-                                const std::vector<std::string>& names);  // throws InputError
+// Of series per frame every `frame_stride`-th frame is read, and the last. Throws InputError.
+std::vector<Series> read_series(const RunReader& run, const std::vector<std::string>& names,
+                                long frame_stride = 1);
 
 // One row per step at which any of the series has a value: step,time,NAME [UNIT],...
 std::string series_csv(const RunReader& run, const std::vector<std::string>& names);

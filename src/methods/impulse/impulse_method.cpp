@@ -144,7 +144,7 @@ void ImpulseMethod::gather_bodies(const Model& model, const State& state, double
 }
 
 void ImpulseMethod::apply_forces(const Model& model, const State& state, double dt) {
-    const bool outside = !model.forces.empty() || model.wind.drag > 0;
+    const bool outside = has_external_wrenches(model, state);
     if (outside) external_wrenches(model, state, state.time + dt, wrenches_);
     const int count = model.bodies.size();
     movable_.resize(count);
