@@ -198,11 +198,14 @@ TEST(SceneSchema, RefusesWhatTheReaderRefuses) {
     EXPECT_EQ(validator.problem(json::parse(R"({"#note": 1, "bodies": [{"shape": "box", "#": "x"}]})")), "");
 }
 
-// The page that describes the format names every key of every object.
+// The pages that describe the format name every key of every object.
 TEST(SceneSchema, EveryKeyIsDocumented) {
-    std::ifstream in(std::string(TENON_SOURCE_DIR) + "/docs/scene.md");
-    ASSERT_TRUE(in) << "docs/scene.md is missing";
-    const std::string page((std::istreambuf_iterator<char>(in)), {});
+    std::string page;
+    for (const char* name : {"scene.md", "robots.md"}) {
+        std::ifstream in(std::string(TENON_SOURCE_DIR) + "/docs/" + name);
+        ASSERT_TRUE(in) << name << " is missing";
+        page.append(std::istreambuf_iterator<char>(in), {});
+    }
     for (const scene::ObjectInfo* object : scene::all_objects())
         for (const scene::KeyInfo& key : object->keys)
             EXPECT_NE(page.find("`" + key.name + "`"), std::string::npos) << object->name << '.' << key.name;
