@@ -34,10 +34,10 @@ TEST(AffineCcd, SkipsNoCandidateThatLimitsTheStep) {
     ContactScale scale;
     scale.dhat = 4e-3;
     const Mat34 start = world.bodies.q[bolt];
-    const std::vector<Sweep> sweeps{{world.bodies.q[nut], world.bodies.q[nut], 0.0, false},
+    const std::vector<Motion> motions{{world.bodies.q[nut], world.bodies.q[nut], 0.0, false},
                                     {start, turned(start, 0.08, Vec3::Zero()), 0.02, true}};
     ContactField field(world);
-    field.rebuild(world, sweeps, scale, {1e300, 1.0});
+    field.rebuild(world, motions, scale, {{1e300, 1.0}});
     ASSERT_EQ(field.pair_count(), 1);
     field.set_trial(nut, world.bodies.q[nut], world.bodies.q[nut]);
 
@@ -95,7 +95,7 @@ TEST(AffineContact, StiffensOnlyWhatIsUnusuallyClose) {
         upper.col(3) = Vec3(0.1, 1.0 + part * scale.dhat, 0.1);
         ContactField field(world);
         field.rebuild(world, {{world.bodies.q[0], world.bodies.q[0], 0.0, false}, {upper, upper, 1e-3, true}},
-                      scale, {1.0, 1.0});
+                      scale, {{1.0, 1.0}});
         field.set_pose(0, world.bodies.q[0]);
         field.set_pose(1, upper);
         field.evaluate(0);

@@ -8,6 +8,7 @@
 
 #include "math/timer.hpp"
 #include "methods/affine/bodies.hpp"
+#include "methods/affine/candidate_cache.hpp"
 #include "methods/affine/contact_field.hpp"
 #include "methods/affine/island.hpp"
 #include "methods/affine/restitution.hpp"
@@ -22,7 +23,9 @@ namespace affine {
 
 class AffineMethod final : public Method {
   public:
-    AffineMethod(const World& world, const Settings& settings);
+    // `world` is where the bodies are, or a copy in which those that touched have been moved apart: the first step begins
+    // by doing the same, and says so in the words of `told`.
+    AffineMethod(const World& world, const Settings& settings, std::vector<std::string> told = {});
     ~AffineMethod() override;
 
     StepReport step(World& world, double dt) override;
@@ -31,23 +34,27 @@ class AffineMethod final : public Method {
 
   private:
     void plan_restitution(const World& world, double dt);
-    void prepare_bodies(const World& world, double dt);
-    void solve_free_bodies(StepReport& report);
-    void build_candidates(const World& world, int round, double dt, double largest_motion);
-    void find_strays();
-    void find_leavers();
-    void expire_large_pairs();
-    void mark_crowded();
-    int steps_ahead() const;
-    Sweep sweep_ahead(std::size_t i, int steps, double dt) const;
-    void rebuild_candidates(const World& world, bool some);
-    void solve_contacts(const World& world, double dt, StepReport& report);
+    double advance(World& world, double now, double longest, double dt, StepReport& report);
+    void predict(const World& world, double now, double h);
+    void prepare_bodies(const World& world, double now, double h);
+    void solve_free_bodies();
+    double rigidity_of(const World& world, int body) const;
+    Mat34 scripted_target(const World& world, int body, double now, double h) const;
+    double part_before_fast_impact();
+    double part_before_impact(int pair);
+    void prepare_contacts(const World& world, double h);
+    PredictedStep predicted_step(const World& world, double h) const {
+        return {world, bodies_, q_, free_, history_, scale_, loads_, h};
+    }
+    void solve_contacts(const World& world, double h, StepReport& report);
     bool solve_islands(StepContext& context, int round);
     void finish(World& world, double dt);
-    void report_contacts(World& world, StepReport& report);
-    void report_joints(World& world, StepReport& report) const;
-    void report_bodies(const World& world, double dt, StepReport& report) const;
+    void report_contacts(World& world, double share, StepReport& report);
+    void report_joints(World& world, double share, StepReport& report);
+    void report_deformation(const World& world, StepReport& report);
+    void report_bodies(const World& world, double now, double dt, StepReport& report) const;
     void report_restitution(StepReport& report) const;
+    void report_totals(World& world, StepReport& report);
     void emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results);
 
     void write_log(const std::vector<Island>& islands, const std::vector<IslandResult>& results, int round);
@@ -59,14 +66,13 @@ class AffineMethod final : public Method {
     double tolerance_ = 0.0, eps_v_ = 0.0;
     std::vector<BodyHistory> history_;
     bool first_step_ = true;
-    std::vector<Sweep> sweeps_;  // what the candidates cover
-    int planned_ = 1;            // how many steps they were made for
-    int can_last_ = 0;           // how many the last ones would have served
-    int age_ = -1;               // steps since they were found; -1: none to keep
-    std::vector<char> strays_;   // bodies that they do not cover any more
-    int stray_count_ = 0;
-    std::vector<char> crowded_;     // bodies with many candidates
-    bool must_find_again_ = false;  // after a checkpoint, which has their sweeps only
+    std::vector<Mat34> opened_;            // where the bodies are to start; empty: where they are
+    std::vector<std::string> told_;        // about that
+    bool fresh_history_ = true;            // what BDF2 knows of steps before is not of this length
+    double last_h_ = 0.0;                  // s, of the last step
+    double load_ = 0.0;                    // N: weight of all bodies and the largest applied force
+    std::vector<double> rigidity_factor_;  // per body: times the stiffness that inertia and loads ask for
+    CandidateCache candidates_{field_};
 
     // Scratch of one step.
     StepBodies bodies_;
@@ -75,13 +81,23 @@ class AffineMethod final : public Method {
     std::vector<Mat34> q_;        // current iterate
     std::vector<Mat34> free_;     // where bodies would go without contact
     std::vector<char> finished_;  // bodies whose island has converged
-    std::vector<double> contact_mass_;
+    ContactLoads loads_;
+    std::vector<Wrench> joint_loads_;  // averaged over the step, per joint
+    double smallest_dhat_ = 0.0;       // m: of a pair, however close it starts
+    // Sums over the parts of a step.
+    struct Totals {
+        int substeps = 0, solves = 0, fallbacks = 0, line_search_steps = 0, builds = 0;
+        double inner_ms[5] = {0, 0, 0, 0, 0};
+    };
+    Totals totals_;
+    int free_iterations_ = 0;
+    bool free_converged_ = true;
     std::vector<int> node_;
-    std::vector<JointRow> joint_rows_;
+    std::vector<ConstraintRow> constraint_rows_;
     std::vector<double> multipliers_;
-    std::vector<Mat34> wanted_;
-    std::vector<char> left_;    // bodies that left their slack
-    std::vector<double> room_;  // slack of bodies that left theirs, in this step
+    std::vector<Motor> motors_;
+    std::vector<Mat34> heading_;
+    std::vector<char> outside_;  // bodies that left their margin
     std::vector<int>
         friction_renewed_;      // how often the normal forces of a body's friction were, in this step
     std::vector<double> turn_;  // rad, that inertia and torques alone would turn a body by
@@ -90,9 +106,8 @@ class AffineMethod final : public Method {
     std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;
     std::unique_ptr<std::ofstream> log_;
     long step_ = 0;
-    int iterations_ = 0, solves_ = 0, fallbacks_ = 0, line_search_steps_ = 0, builds_ = 0;
+    int iterations_ = 0;
     bool converged_ = true;
-    double inner_ms_[5] = {0, 0, 0, 0, 0};
 };
 
 }  // namespace affine

@@ -9,6 +9,14 @@
 #include "methods/affine/reactions.hpp"
 
 namespace tenon::affine {
+namespace {
+
+constexpr double most_strain = 1e-4;    // |A^T A - I| from which a body is made stiffer
+constexpr double wanted_strain = 1e-5;  // what that is to bring it to
+constexpr double most_stiffer = 1e4;    // times: beyond it round-off of the stiff energy would be motion
+constexpr double told_strain = 1e-3;    // warned of
+
+}  // namespace
 
 // Islands move independently of each other: their k-th pieces can be told together.
 void AffineMethod::emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results) {
@@ -41,15 +49,14 @@ void AffineMethod::write_log(const std::vector<Island>& islands, const std::vect
     log_->flush();
 }
 
-void AffineMethod::report_contacts(World& world, StepReport& report) {
-    double closest_gap = 1e300;
-    std::vector<std::size_t> first(field_.pair_count() + 1, 0);
+// Forces count with the share of the step that they acted for.
+void AffineMethod::report_contacts(World& world, double share, StepReport& report) {
+    std::vector<std::size_t> first(field_.pair_count() + 1, world.contacts.size());
     for (int k = 0; k < field_.pair_count(); ++k) {
         const PairContacts& contacts = field_.contacts(k);
         first[k + 1] = first[k] + contacts.points.size();
         if (contacts.points.empty()) continue;
         report.min_distance = std::min(report.min_distance, contacts.closest);
-        closest_gap = std::min(closest_gap, contacts.closest - contacts.range.separation);
     }
     world.contacts.resize(first.back());
     parallel_for(field_.pair_count(), 64, [&](std::size_t k) {
@@ -64,7 +71,7 @@ void AffineMethod::report_contacts(World& world, StepReport& report) {
             contact.b = pair.b;
             contact.point = 0.5 * (transform(q_[pair.a], p.local_a) + transform(q_[pair.b], p.local_b));
             contact.normal = -p.normal;
-            contact.force = -p.force * p.normal;
+            contact.force = -share * p.force * p.normal;
             contact.distance = p.distance;
         }
         for (const FrictionPoint& f : contacts.friction) {
@@ -74,34 +81,75 @@ void AffineMethod::report_contacts(World& world, StepReport& report) {
                     (contacts.points[nearest].local_a - f.local_a).squaredNorm())
                     nearest = i;
             out[nearest].force +=
-                friction_force(f, q_[pair.a] - bodies_.body[pair.a].start,
-                               q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
+                share * friction_force(f, q_[pair.a] - bodies_.body[pair.a].start,
+                                       q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
         }
     });
     report.contacts = static_cast<int>(world.contacts.size());
-    // Bodies closer than a thousandth of the range: the barrier is too soft for this scene.
-    if (closest_gap < 1e-3 * scale_.dhat && scale_.stiffening < 1e4) scale_.stiffening *= 2.0;
 }
 
-void AffineMethod::report_joints(World& world, StepReport& report) const {
+void AffineMethod::report_joints(World& world, double share, StepReport& report) {
     if (world.joints.empty()) return;
-    joint_reactions(
-        world, {bodies_, q_, field_, joint_rows_, multipliers_, scale_.friction_eps, settings_.rigidity});
+    joint_reactions(world, {bodies_, q_, field_, constraint_rows_, multipliers_, motors_, scale_.friction_eps,
+                            settings_.rigidity});
+    for (std::size_t j = 0; j < world.joints.size(); ++j) {
+        Wrench& sum = joint_loads_[j];
+        sum.force += share * world.joints[j].force;
+        sum.torque += share * world.joints[j].torque;
+        world.joints[j].force = sum.force;
+        world.joints[j].torque = sum.torque;
+    }
     report.joint_residual = joint_residual_max(world);
 }
 
-// Scripted bodies that contact holds up, and bodies that turn so fast that a step cannot see their way.
-void AffineMethod::report_bodies(const World& world, double dt, StepReport& report) const {
+// Bodies are meant to be rigid: those that strain are made stiffer from the next step on, and told of.
+void AffineMethod::report_deformation(const World& world, StepReport& report) {
+    double largest = 0.0;
+    int most = -1;
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        if (bodies_.body[i].type == BodyType::static_body) continue;
+        const double deformation = strain(world.bodies.q[i].leftCols<3>()).cwiseAbs().maxCoeff();
+        if (deformation > most_strain)
+            rigidity_factor_[i] = std::min(most_stiffer, rigidity_factor_[i] * deformation / wanted_strain);
+        if (deformation <= largest) continue;
+        largest = deformation;
+        most = static_cast<int>(i);
+    }
+    report.figures.emplace_back("deformation_max", largest);
+    if (largest > told_strain && settings_.kappa == 0.0)
+        report.warnings.push_back(fmt::format(
+            "'{}' is strained by {:.2g}: bodies are meant to be rigid; take a smaller step, or give `kappa` "
+            "for bodies that may deform",
+            world.bodies.name[most], largest));
+}
+
+void AffineMethod::report_totals(World& world, StepReport& report) {
+    const char* names[] = {"assemble", "solve", "ccd", "energy", "move"};
+    for (std::size_t k = 0; k < std::size(names); ++k) timer_.add(names[k], totals_.inner_ms[k]);
+    report.contacts = static_cast<int>(world.contacts.size());
+    report.figures = {{"solves", static_cast<double>(totals_.solves)},
+                      {"ldlt", static_cast<double>(totals_.fallbacks)},
+                      {"line_search", static_cast<double>(totals_.line_search_steps)},
+                      {"candidate_builds", static_cast<double>(totals_.builds)},
+                      {"candidates", static_cast<double>(field_.candidate_count())},
+                      {"substeps", static_cast<double>(totals_.substeps)}};
+    report_deformation(world, report);
+    report_restitution(report);
+}
+
+// Scripted bodies that contact holds up, and bodies that turn so fast that a step cannot see their path.
+void AffineMethod::report_bodies(const World& world, double now, double dt, StepReport& report) const {
     for (std::size_t i = 0; i < q_.size(); ++i) {
         const BodyStep& body = bodies_.body[i];
-        if (body.role == Role::moving && turn_[i] > EIGEN_PI)
+        if (body.type == BodyType::dynamic_body && turn_[i] > EIGEN_PI)
             report.warnings.push_back(
                 "'" + world.bodies.name[i] +
                 "' turns more than half a turn in a step: a step sees less than that, and it "
                 "slows down; take a smaller one than " +
                 fmt::format("{:.2g} s", EIGEN_PI / turn_[i] * dt));
-        if (body.role != Role::scripted) continue;
-        const double lag = displacement_bound(q_[i] - body.target, field_.shape(static_cast<int>(i)));
+        if (body.type != BodyType::kinematic_body) continue;
+        const double lag = displacement_bound(q_[i] - scripted_pose(world, static_cast<int>(i), now + dt),
+                                              field_.shape(static_cast<int>(i)));
         if (lag > scale_.dhat)
             report.warnings.push_back("contact holds up the scripted body '" + world.bodies.name[i] + "'");
     }

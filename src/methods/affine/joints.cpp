@@ -72,30 +72,6 @@ Vec12 point_row(const Vec3& local, const Vec3& direction) {
     return row;
 }
 
-double spin_about(const World& world, int body, const Vec3& axis) {
-    if (!moves(world, body)) return 0.0;
-    return angular_velocity(world.bodies.q[body], world.bodies.rate[body], inertia_of(world.bodies, body))
-        .dot(axis);
-}
-
-// Inverse inertia about an axis through the centre of mass.
-double turning_ease(const World& world, int body, const Vec3& axis) {
-    if (body < 0 || !world.bodies.dynamic(body)) return 0.0;
-    const Vec3 local = world.bodies.q[body].leftCols<3>().transpose() * axis;
-    return 1.0 / local.cwiseAbs2().dot(world.bodies.moments_of_inertia(body));
-}
-
-double motor_target(const MotorSpec& motor, double time) {
-    if (motor.profile.empty()) return motor.target;
-    if (time <= motor.profile.front()[0]) return motor.profile.front()[1];
-    for (std::size_t k = 1; k < motor.profile.size(); ++k)
-        if (time <= motor.profile[k][0]) {
-            const auto &from = motor.profile[k - 1], &to = motor.profile[k];
-            return from[1] + (time - from[0]) / (to[0] - from[0]) * (to[1] - from[1]);
-        }
-    return motor.profile.back()[1];
-}
-
 }  // namespace
 
 std::optional<Unsupported> unsupported_joint(const Scene& scene) {
@@ -136,8 +112,8 @@ std::optional<Unsupported> unsupported_joint(const Scene& scene) {
     return std::nullopt;
 }
 
-std::vector<JointRow> joint_rows(const World& world) {
-    std::vector<JointRow> rows;
+std::vector<ConstraintRow> constraint_rows(const World& world) {
+    std::vector<ConstraintRow> rows;
     for (std::size_t j = 0; j < world.joints.size(); ++j) {
         const Joint& joint = world.joints[j];
         const auto [a, b] = joint.bodies;
@@ -154,7 +130,7 @@ std::vector<JointRow> joint_rows(const World& world) {
     return rows;
 }
 
-std::vector<Vec12> world_joint_rows(const World& world, const Joint& joint, int side) {
+std::vector<Vec12> world_constraint_rows(const World& world, const Joint& joint, int side) {
     int count = 0;
     const Mat3 directions = held_directions(joint, world, count);
     std::vector<Vec12> rows;
@@ -175,27 +151,7 @@ void add_world_joints(HoldBuilder& hold, const World& world, int body) {
     for (const Joint& joint : world.joints) {
         const int side = world_joint_side(world, joint, body);
         if (side < 0) continue;
-        for (const Vec12& row : world_joint_rows(world, joint, side)) hold.fix_row(row);
-    }
-}
-
-void add_motor_torques(const World& world, double dt, std::vector<Wrench>& wrenches) {
-    for (const Joint& joint : world.joints) {
-        if (joint.spec.drives.empty() || joint.spec.drives[0].motor.type == MotorSpec::Type::none) continue;
-        const MotorSpec& motor = joint.spec.drives[0].motor;
-        const auto [a, b] = joint.bodies;
-        Vec3 axis = joint.frame[0].col(0);
-        if (a >= 0) axis = world.bodies.q[a].leftCols<3>() * axis;
-        const double target = motor_target(motor, world.time + dt);
-        double torque = target;
-        if (motor.type == MotorSpec::Type::velocity) {
-            const double ease = turning_ease(world, a, axis) + turning_ease(world, b, axis);
-            const double rate = spin_about(world, b, axis) - spin_about(world, a, axis);
-            torque = ease > 0.0 ? (target - rate) / (ease * dt) : 0.0;
-        }
-        torque = std::clamp(torque, -motor.max, motor.max);
-        if (a >= 0) wrenches[a].torque -= torque * axis;
-        if (b >= 0) wrenches[b].torque += torque * axis;
+        for (const Vec12& row : world_constraint_rows(world, joint, side)) hold.fix_row(row);
     }
 }
 
