@@ -77,7 +77,7 @@ btVector3 vector_of(const Vec3& v) {
     return btVector3(scalar(v.x()), scalar(v.y()), scalar(v.z()));
 }
 
-// Hulls for convex bodies; triangles as they are for others, in Bullet's own path for still and for moving ones.
+// Hulls for convex bodies; triangles as they are for others, in Bullet's own way for still and for moving ones.
 struct BulletShape {
     std::unique_ptr<btTriangleMesh> mesh;
     std::unique_ptr<btCollisionShape> shape;

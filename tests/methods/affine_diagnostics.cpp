@@ -183,7 +183,7 @@ TEST(AffineBadInput, BodyWithoutExtentIsRefused) {
 }
 
 TEST(AffineBadInput, BodiesThatCrossTheSceneInOneStepStillCollide) {
-    // A cube at 2.5 km/s, 25 m in a step, in a closed room of 2 m: there is no path round the walls.
+    // A cube at 2.5 km/s, 25 m in a step, in a closed room of 2 m: there is no way round the walls.
     Scene scene;
     scene.gravity = Vec3::Zero();
     scene.dt = 0.01;

@@ -46,7 +46,7 @@ Scene gears(double drive, double brake) {
 }
 
 TEST(AffineForces, TeethCarryTheTorqueOfGearsAtRest) {
-    // Both push the same path round: the teeth lock, and each gear's contacts hold its torque.
+    // Both push the same way round: the teeth lock, and each gear's contacts hold its torque.
     const double torque = 50.0;
     Simulation simulation(gears(torque, torque));
     EXPECT_EQ(run_for(simulation, 0.5), 0);

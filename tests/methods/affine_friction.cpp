@@ -99,7 +99,7 @@ TEST(AffineFriction, FineSphereRollsDownAtFiveSeventhsOfTheSlope) {
     Simulation simulation(scene);
     const Vec3 start = position(simulation, 1);
     EXPECT_EQ(run_for(simulation, 1.0), 0);
-    const double path = (position(simulation, 1) - start).dot(downhill);
+    const double way = (position(simulation, 1) - start).dot(downhill);
     const double theory = 0.5 * 5.0 / 7.0 * 9.81 * std::sin(angle);
     EXPECT_NEAR(way, theory, 0.02 * theory);
 }

@@ -117,7 +117,9 @@ TEST(AffineImpact, SlowScenesTakeWholeSteps) {
     Simulation simulation(scene);
     for (int k = 0; k < 20; ++k)
         for (const auto& [name, value] : simulation.step().figures)
-            if (name == "substeps") EXPECT_EQ(value, 1.0);
+            if (name == "substeps") {
+                EXPECT_EQ(value, 1.0);
+            }
 }
 
 }  // namespace

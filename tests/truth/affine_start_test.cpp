@@ -86,5 +86,19 @@ TEST(AffineStart, ABlockFallsThroughASlotWithLittleClearance) {
     EXPECT_NEAR(position(simulation, 2).y(), 0.5 - 9.81 * 1e-4 * 30 * 31 / 2, 1e-6);
 }
 
+// Bodies placed exactly on each other, all of one size: they start, are told of, and stay where they are.
+TEST(AffineStart, BodiesPlacedExactlyOnEachOtherStart) {
+    Scene scene = box_over_floor(0.0, 0.01, 0.4);
+    for (int k = 1; k < 4; ++k) {
+        BodySpec box = body_spec(scene, "box" + std::to_string(k), box_spec({2, 1, 2}), Vec3(0, 0.5 + k, 0));
+        box.mass = 35.0;
+        scene.add_body(box);
+    }
+    Simulation simulation(scene);
+    EXPECT_FALSE(simulation.step().warnings.empty());
+    EXPECT_EQ(run_for(simulation, 0.3), 0);
+    for (int k = 0; k < 4; ++k) EXPECT_NEAR(position(simulation, k + 1).y(), 0.5 + k, 1e-4) << k;
+}
+
 }  // namespace
 }  // namespace tenon

@@ -18,14 +18,15 @@ namespace affine {
 namespace {
 
 constexpr std::size_t grain = 256;
-constexpr double scripted_weight =
-    1e5;  // scripted bodies are pushed to their pose with this many times their inertia
+// Scripted bodies are pushed to their pose with this many times their inertia; with less where that would crush something.
+constexpr double most_script_weight = 1e5, least_script_weight = 1e-3;
+constexpr double pressed_strain = 1e-4;  // |A^T A - I| that says so
 // Speeds, per second: of the scene's length and of a body's. All are relative, so that a scene at another scale takes the
 // same iterations.
 constexpr double stick_of_scene = 3e-5, stick_of_body = 1e-3;  // below which friction sticks
 constexpr double still_of_scene = 1e-4, still_of_body = 1e-2;  // of a Newton step that has converged
 constexpr int max_rounds = 100;                                // of candidates within a step
-constexpr double rigid_over_inertia = 1e7;  // h^2 kappa v over the largest second moment of mass
+constexpr double rigid_over_inertia = 1e6;  // h^2 kappa v over the largest second moment of mass
 constexpr double load_strain = 1e-5;        // of a body that has all loads of the scene to carry
 
 // Of the solid bodies that move; 1e300 when there are none.
@@ -79,6 +80,7 @@ AffineMethod::AffineMethod(const World& world, const Settings& settings, std::ve
                                             : std::min(1e-3 * length, 0.05 * thinnest_body(world));
     smallest_dhat_ = std::min(scale_.dhat, smallest_gap_part * length);
     rigidity_factor_.assign(count, 1.0);
+    script_weight_.assign(count, most_script_weight);
     const double body = typical_body(world);
     eps_v_ = settings.eps_v > 0.0 ? settings.eps_v : std::min(stick_of_scene * length, stick_of_body * body);
     tolerance_ = settings.tolerance > 0.0 ? settings.tolerance
@@ -117,8 +119,18 @@ double AffineMethod::advance(World& world, double now, double longest, double dt
         predict(world, now, h);
         prepare_contacts(world, h);
     }
+    StepReport tried = report;
     solve_contacts(world, h, report);  // islands, Newton with CCD-filtered steps
-    finish(world, h);                  // rates
+    while (script_presses_too_hard()) {
+        report = tried;
+        path_.clear();
+        candidates_.expire();
+        predict(world, now, h);
+        prepare_contacts(world, h);
+        solve_contacts(world, h, report);
+    }
+    release_path();
+    finish(world, h);  // rates
     report_contacts(world, h / dt, report);
     report_joints(world, h / dt, report);
     report_bodies(world, now, h, report);
@@ -165,7 +177,7 @@ void AffineMethod::prepare_bodies(const World& world, double now, double dt) {
     q_ = all.q;
     external_wrenches(world, now, wrenches_);
     add_motor_torques(world, now + dt, wrenches_);
-    motors_ = velocity_motors(world, now + dt, dt);
+    motors_ = velocity_motors(world, now + dt, dt, tolerance_ * dt);
     load_ = 0.0;
     for (const Wrench& wrench : wrenches_) load_ = std::max(load_, wrench.force.norm());
     for (std::size_t i = 0; i < count; ++i)
@@ -190,9 +202,9 @@ void AffineMethod::prepare_bodies(const World& world, double now, double dt) {
             body.target = body.predicted = body.start;
         } else if (body.type == BodyType::kinematic_body) {
             body.target = body.predicted = scripted_target(world, static_cast<int>(i), now, dt);
-            body.inertia.mass *= scripted_weight;
-            body.inertia.moments *= scripted_weight;
-            body.rigidity *= scripted_weight;
+            body.inertia.mass *= script_weight_[i];
+            body.inertia.moments *= script_weight_[i];
+            body.rigidity *= script_weight_[i];
         } else {
             body.predicted = extrapolate_rigidly(body.start, all.rate[i], body.inertia, dt);
             const Mat34 acceleration = external_acceleration(world.gravity, wrenches_[i], body.inertia,
@@ -215,8 +227,31 @@ Mat34 AffineMethod::scripted_target(const World& world, int body, double now, do
     const Mat34& start = world.bodies.q[body];
     const Mat34 pose = scripted_pose(world, body, now + h);
     const double own = displacement_bound(pose - scripted_pose(world, body, now), field_.shape(body));
-    const double to_go = displacement_bound(pose - start, field_.shape(body)), most = 4.0 * own + scale_.dhat;
+    const double to_go = displacement_bound(pose - start, field_.shape(body)), most = own + scale_.dhat;
     return to_go > most ? Mat34(start + most / to_go * (pose - start)) : pose;
+}
+
+// A script that presses bodies out of shape is pushed with less force, within the step; with all of it again once
+// nothing touches its body any more. True when the step is to be solved again.
+bool AffineMethod::script_presses_too_hard() {
+    double largest = 0.0;
+    for (std::size_t i = 0; i < q_.size(); ++i)
+        if (bodies_.body[i].type != BodyType::static_body)
+            largest = std::max(largest, strain(q_[i].leftCols<3>()).cwiseAbs().maxCoeff());
+    std::vector<char> touches(q_.size(), 0);
+    for (int k = 0; k < field_.pair_count(); ++k)
+        if (!field_.contacts(k).points.empty()) touches[field_.pair(k).a] = touches[field_.pair(k).b] = 1;
+    bool again = false;
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        if (bodies_.body[i].type != BodyType::kinematic_body) continue;
+        if (touches[i] && largest > pressed_strain && script_weight_[i] > least_script_weight) {
+            script_weight_[i] *= 0.1;
+            again = true;
+        } else if (!touches[i]) {
+            script_weight_[i] = most_script_weight;
+        }
+    }
+    return again && settings_.kappa == 0.0;
 }
 
 // Bodies are rigid unless a stiffness is given: so many times stiffer than their inertia within a step that no motion of
@@ -463,6 +498,7 @@ void AffineMethod::save(std::ostream& out) const {
     candidates_.save(out);
     write_value(out, last_h_);
     write_values(out, rigidity_factor_);
+    write_values(out, script_weight_);
     write_values(out, field_.memory().records());
 }
 
@@ -479,11 +515,12 @@ void AffineMethod::load(std::istream& in) {
     candidates_.load(in, field_.shapes().size());
     read_value(in, last_h_);
     read_values(in, rigidity_factor_);
+    read_values(in, script_weight_);
     std::vector<PairRecord> records;
     read_values(in, records);
     field_.memory().replace(std::move(records));
     const std::size_t bodies = field_.shapes().size();
-    if (history_.size() != bodies || rigidity_factor_.size() != bodies)
+    if (history_.size() != bodies || rigidity_factor_.size() != bodies || script_weight_.size() != bodies)
         throw std::runtime_error("the checkpoint holds another number of bodies");
 }
 

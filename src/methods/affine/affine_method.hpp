@@ -39,6 +39,8 @@ class AffineMethod final : public Method {
     void prepare_bodies(const World& world, double now, double h);
     void solve_free_bodies();
     double rigidity_of(const World& world, int body) const;
+    bool script_presses_too_hard();
+    void release_path();
     Mat34 scripted_target(const World& world, int body, double now, double h) const;
     double part_before_fast_impact();
     double part_before_impact(int pair);
@@ -66,12 +68,14 @@ class AffineMethod final : public Method {
     double tolerance_ = 0.0, eps_v_ = 0.0;
     std::vector<BodyHistory> history_;
     bool first_step_ = true;
-    std::vector<Mat34> opened_;            // where the bodies are to start; empty: where they are
-    std::vector<std::string> told_;        // about that
-    bool fresh_history_ = true;            // what BDF2 knows of steps before is not of this length
-    double last_h_ = 0.0;                  // s, of the last step
-    double load_ = 0.0;                    // N: weight of all bodies and the largest applied force
-    std::vector<double> rigidity_factor_;  // per body: times the stiffness that inertia and loads ask for
+    std::vector<Mat34> opened_;             // where the bodies are to start; empty: where they are
+    std::vector<std::string> told_;         // about that
+    bool fresh_history_ = true;             // what BDF2 knows of steps before is not of this length
+    double last_h_ = 0.0;                   // s, of the last step
+    double load_ = 0.0;                     // N: weight of all bodies and the largest applied force
+    std::vector<double> script_weight_;     // per body: of a kinematic one over its inertia
+    std::vector<std::vector<Mat34>> path_;  // segments of the step under way
+    std::vector<double> rigidity_factor_;   // per body: times the stiffness that inertia and loads ask for
     CandidateCache candidates_{field_};
 
     // Scratch of one step.

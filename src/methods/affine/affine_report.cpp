@@ -29,8 +29,13 @@ void AffineMethod::emit_path(const std::vector<Island>& islands, const std::vect
             if (k < results[i].path.size())
                 for (std::size_t n = 0; n < islands[i].bodies.size(); ++n)
                     poses[islands[i].bodies[n]] = results[i].path[k][n];
-        path_sink_(poses);
+        path_.push_back(std::move(poses));
     }
+}
+
+void AffineMethod::release_path() {
+    for (const std::vector<Mat34>& poses : path_) path_sink_(poses);
+    path_.clear();
 }
 
 void AffineMethod::write_log(const std::vector<Island>& islands, const std::vector<IslandResult>& results,

@@ -5,6 +5,7 @@ namespace {
 
 // Over the inertia of both sides within a step: the speed is off by the load's share of a step over this.
 constexpr double stiffer_than_inertia = 1e5;
+constexpr double visible_turn = 10.0;   // times a converged step's: over which the torque reaches its bound
 constexpr double farthest_ahead = 0.3;  // rad: the most that the wanted turn is ahead of the present motion
 
 double spin_about(const World& world, int body, const Vec3& axis) {
@@ -53,7 +54,7 @@ Vec12 turn_row(const Mat34& q, const Vec3& u, const Vec3& axis, double angle) {
 
 }  // namespace
 
-std::vector<Motor> velocity_motors(const World& world, double time, double h) {
+std::vector<Motor> velocity_motors(const World& world, double time, double h, double motion) {
     std::vector<Motor> motors;
     for (std::size_t j = 0; j < world.joints.size(); ++j) {
         const Joint& joint = world.joints[j];
@@ -71,7 +72,11 @@ std::vector<Motor> velocity_motors(const World& world, double time, double h) {
         motor.a = moves(a) ? a : -1;
         motor.b = moves(b) ? b : -1;
         motor.bound = spec->max;
-        motor.stiffness = stiffer_than_inertia / (ease * h * h);
+        double radius = 1e300;
+        for (const int body : {motor.a, motor.b})
+            if (body >= 0) radius = std::min(radius, world.shape_of(body).radius);
+        motor.stiffness =
+            std::min(stiffer_than_inertia / (ease * h * h), motor.bound / (visible_turn * motion / radius));
         // What is wanted, no farther from the present motion than the torque can bring it.
         const double turn_a = h * spin_about(world, a, motor.axis),
                      turn_b = h * spin_about(world, b, motor.axis);

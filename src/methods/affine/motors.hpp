@@ -36,7 +36,9 @@ struct Motor {
 };
 
 // The velocity motors of a world for a step of length h that ends at `time`.
-std::vector<Motor> velocity_motors(const World& world, double time, double h);
+// `motion` is what a converged Newton step may still move (m): torques change from one bound to the other over a visible
+// multiple of it.
+std::vector<Motor> velocity_motors(const World& world, double time, double h, double motion);
 
 // Torques of force motors, added to the bodies' loads.
 void add_motor_torques(const World& world, double time, std::vector<Wrench>& wrenches);

@@ -10,6 +10,13 @@
 #include "tenon/error.hpp"
 
 namespace tenon::affine {
+namespace {
+
+constexpr int most_refinements = 30;   // of a solve with joints
+constexpr double closed_part = 1e-15;  // of the largest body: joint rows closed to round-off
+
+}  // namespace
+
 double body_energy(const BodyStep& body, const Mat34& q, RigidityModel model) {
     double sum = 0.0;
     for (int k = 0; k < 4; ++k)
@@ -168,7 +175,10 @@ void NewtonSystem<Dof>::sum(const Island& island, const StepContext& context) {
     if constexpr (Dof == 12) {
         if (!island.motors.empty()) add_motors(island, context);
         project_holds(island, context);
-        if (!island.rows.empty()) add_joints(island, context);
+        if (!island.rows.empty()) {
+            plain_ = matrix_;
+            add_joints(island, context);
+        }
     }
 }
 
@@ -471,21 +481,22 @@ void NewtonSystem<Dof>::solve_with_joints(const Island& island, const StepContex
         std::fill(multipliers, multipliers + rows, 0.0);
         residual_.resize(size);
         correction_.resize(size);
-        for (int refinement = 0; refinement < 12; ++refinement) {
-            // r = right - (H + C^T W C) x + C^T W (C x) - C^T y; then the rows' own residual, weighted.
-            matrix_.multiply(x_.data(), residual_.data());
+        double size_of_bodies = 0.0;
+        for (const int body : island.bodies)
+            size_of_bodies = std::max(size_of_bodies, context.field.shape(body).radius);
+        std::vector<double> open(rows);
+        for (int refinement = 0; refinement < most_refinements; ++refinement) {
+            // r = right - H x - C^T y, and the rows' own residual, weighted.
+            plain_.multiply(x_.data(), residual_.data());
             double worst = 0.0;
             for (std::size_t k = 0; k < size; ++k) residual_[k] = right_[k] - residual_[k];
-            std::vector<double> open(rows);
             for (std::size_t r = 0; r < rows; ++r) {
                 const ConstraintRow& row = context.constraint_rows[island.rows[r]];
-                const double cx = row_dot(row, context, x_.data());
-                open[r] = -t * row_gap_[r] - cx;
-                worst = std::max(worst, std::abs(open[r]) / row.ja.norm());
-                add_row(row, context, row_weight_[r] * cx - multipliers[r] + row_weight_[r] * open[r],
-                        residual_.data());
+                open[r] = -t * row_gap_[r] - row_dot(row, context, x_.data());
+                worst = std::max(worst, std::abs(open[r]));
+                add_row(row, context, row_weight_[r] * open[r] - multipliers[r], residual_.data());
             }
-            if (refinement > 1 && worst < 1e-15) break;
+            if (refinement > 1 && worst < closed_part * size_of_bodies) break;
             project(residual_);
             solver.solve(residual_.data(), correction_.data());
             project(correction_);
@@ -503,15 +514,11 @@ void NewtonSystem<Dof>::project_onto_joints(const Island& island, const StepCont
                                             solve::BlockCholesky& solver, std::vector<Mat34>& increments,
                                             double t) {
     if constexpr (Dof == 12) {
-        // Nearest in the metric H: H x + C^T y = H increment. (With C^T W C on both sides nothing changes.)
+        // Nearest in the metric H: H x + C^T y = H increment.
         std::vector<double> moved(right_.size());
         for (std::size_t n = 0; n < increments.size(); ++n)
             Eigen::Map<Mat34>(moved.data() + 12 * n) = increments[n];
-        matrix_.multiply(moved.data(), right_.data());
-        for (std::size_t k = 0; k < island.rows.size(); ++k) {
-            const ConstraintRow& row = context.constraint_rows[island.rows[k]];
-            add_row(row, context, -row_weight_[k] * row_dot(row, context, moved.data()), right_.data());
-        }
+        plain_.multiply(moved.data(), right_.data());
         std::vector<double> multipliers(island.rows.size());
         solve_with_joints(island, context, solver, t, multipliers.data());
         for (std::size_t n = 0; n < increments.size(); ++n)

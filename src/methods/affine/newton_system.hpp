@@ -81,6 +81,7 @@ class NewtonSystem {
     void add_row(const ConstraintRow& row, const StepContext& context, double factor, double* x) const;
 
     solve::BlockMatrix matrix_;
+    solve::BlockMatrix plain_;     // with joints: the matrix without their weights
     std::vector<Mat34> gradient_;  // dE/dq per body
     std::vector<double> stretch_;  // contact stiffness seen by strain
     std::vector<PairSum<Dof>> pair_sums_;
