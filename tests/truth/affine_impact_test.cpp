@@ -39,7 +39,7 @@ void shoot(Simulation& simulation, double speed) {
 }
 
 double speed_z(const Simulation& simulation, int body) {
-    return simulation.world().bodies.rate[body].col(3).z();
+    return simulation.state().rate[body].col(3).z();
 }
 
 class AffineShot : public testing::TestWithParam<std::pair<double, double>> {};
@@ -50,7 +50,7 @@ TEST_P(AffineShot, APlateTakesItsShareOfMomentum) {
     add_target(scene, "plate", box_spec({0.1, 0.1, 0.005}), Vec3::Zero());
     Simulation simulation(scene);
     shoot(simulation, speed);
-    const double m1 = simulation.world().bodies.mass[0], m2 = simulation.world().bodies.mass[1];
+    const double m1 = simulation.model().bodies.mass[0], m2 = simulation.model().bodies.mass[1];
     const double v1 = speed_z(simulation, 0), v2 = speed_z(simulation, 1), stuck = speed * m1 / (m1 + m2);
     EXPECT_NEAR(m1 * v1 + m2 * v2, m1 * speed, 1e-6 * m1 * speed);
     EXPECT_GT(v2, 0.98 * stuck);       // e = 0; a millimetre off centre turns the plate a little
@@ -64,7 +64,7 @@ TEST_P(AffineShot, ARodAcrossTheWayTakesItsShareOfMomentum) {
     add_target(scene, "rod", box_spec({0.01, 0.4, 0.01}), Vec3::Zero());
     Simulation simulation(scene);
     shoot(simulation, speed);
-    const double m1 = simulation.world().bodies.mass[0], m2 = simulation.world().bodies.mass[1];
+    const double m1 = simulation.model().bodies.mass[0], m2 = simulation.model().bodies.mass[1];
     const double v1 = speed_z(simulation, 0), v2 = speed_z(simulation, 1), stuck = speed * m1 / (m1 + m2);
     EXPECT_NEAR(m1 * v1 + m2 * v2, m1 * speed, 1e-6 * m1 * speed);
     EXPECT_GT(v2, 0.9 * stuck);  // off centre, the ball glances off: cos^2 of 2.3 degrees, and then sideways
@@ -83,13 +83,14 @@ TEST(AffineImpact, ABulletGoesThroughNoneOfSixPlates) {
             add_target(scene, "plate" + std::to_string(k), box_spec({0.1, 0.1, 0.005}), Vec3(0, 0, 0.03 * k));
         Simulation simulation(scene);
         shoot(simulation, 0.2 * speed);
-        const Bodies& bodies = simulation.world().bodies;
+        const Bodies& bodies = simulation.model().bodies;
         double momentum = 0.0;
         for (int i = 0; i < bodies.size(); ++i) momentum += bodies.mass[i] * speed_z(simulation, i);
         EXPECT_NEAR(momentum, bodies.mass[0] * speed, 1e-6 * bodies.mass[0] * speed);
         // In a row, none is passed by the one behind it.
         for (int i = 1; i < bodies.size(); ++i)
-            EXPECT_LT(bodies.q[i == 1 ? 0 : i - 1].col(3).z(), bodies.q[i].col(3).z()) << speed << ", " << i;
+            EXPECT_LT(test::position(simulation, i == 1 ? 0 : i - 1).z(), test::position(simulation, i).z())
+                << speed << ", " << i;
     }
 }
 
@@ -106,7 +107,7 @@ TEST(AffineImpact, AShellIsHitFromOutside) {
         add_target(scene, "card", geometry, Vec3::Zero());
         Simulation simulation(scene);
         shoot(simulation, speed);
-        const double m1 = simulation.world().bodies.mass[0], m2 = simulation.world().bodies.mass[1];
+        const double m1 = simulation.model().bodies.mass[0], m2 = simulation.model().bodies.mass[1];
         EXPECT_GT(speed_z(simulation, 1), 0.98 * speed * m1 / (m1 + m2)) << speed;
     }
 }

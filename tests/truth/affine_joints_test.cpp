@@ -60,11 +60,11 @@ TEST(AffineJoints, DISABLED_AFixedStackOfUnequalMassesStaysClosed) {
     for (int k = 0; k < 30; ++k) {
         const StepReport report = simulation.step();
         EXPECT_TRUE(report.converged) << k;
-        for (const Joint& joint : simulation.world().joints) {
+        for (const Joint& joint : simulation.model().joints) {
             if (joint.bodies[0] < 0) continue;
             // The joint's point and the ends of its axes, on both bodies.
-            const Mat34 &qa = simulation.world().bodies.q[joint.bodies[0]],
-                        &qb = simulation.world().bodies.q[joint.bodies[1]];
+            const Mat34 &qa = simulation.state().q[joint.bodies[0]],
+                        &qb = simulation.state().q[joint.bodies[1]];
             EXPECT_LT((transform(qa, joint.point[0]) - transform(qb, joint.point[1])).norm(), 1e-9) << k;
             const Mat3 turned_a = qa.leftCols<3>() * joint.frame[0],
                        turned_b = qb.leftCols<3>() * joint.frame[1];
@@ -95,7 +95,7 @@ Scene motor_scene(double bound, double load) {
 }
 
 double angle_of(const Simulation& simulation, int body) {
-    const Mat34& q = simulation.world().bodies.q[body];
+    const Mat34& q = simulation.state().q[body];
     return std::atan2(q(1, 0), q(0, 0));
 }
 
@@ -104,7 +104,7 @@ TEST(AffineMotors, AVelocityMotorHoldsAgainstALoadBelowItsBound) {
     Simulation simulation(motor_scene(100.0, 1.0));
     EXPECT_EQ(test::run_for(simulation, 0.5), 0);
     EXPECT_NEAR(angle_of(simulation, 0), 0.0, 1e-3);
-    EXPECT_NEAR(simulation.world().joints[0].torque.z(), -1.0, 0.01);
+    EXPECT_NEAR(simulation.outputs().joints[0].torque.z(), -1.0, 0.01);
 }
 
 // Against 3 N m with a bound of 1: the rest turns the rod, I = 1/3 (1 + 0.04^2 / 4 ...) kg m^2 about its end.
@@ -114,7 +114,7 @@ TEST(AffineMotors, AVelocityMotorGivesNoMoreThanItsBound) {
     const double inertia = (1.0 + 0.04 * 0.04) / 12.0 + 0.25;
     const double h = 0.005, n = 60;  // implicit Euler: a h^2 n (n + 1) / 2
     EXPECT_NEAR(angle_of(simulation, 0), 2.0 / inertia * h * h * n * (n + 1) / 2, 0.01);
-    EXPECT_NEAR(simulation.world().joints[0].torque.z(), -1.0, 0.01);
+    EXPECT_NEAR(simulation.outputs().joints[0].torque.z(), -1.0, 0.01);
 }
 
 // A rod driven around against gravity, once it has come up to speed: half a second at 3 rad/s.

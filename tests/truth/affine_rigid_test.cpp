@@ -94,7 +94,7 @@ TEST(AffineRigid, AppliedForcesAreCarriedAtAVisibleGap) {
     EXPECT_LT(seen.deformation, 1e-4);
     EXPECT_GT(seen.gap, 1e-7);
     double up = 0.0;
-    for (const Contact& contact : simulation.world().contacts)
+    for (const Contact& contact : simulation.outputs().contacts)
         up += (contact.b == block ? 1.0 : -1.0) * contact.force.y();
     EXPECT_NEAR(up, 160.0, 1.0);
 }

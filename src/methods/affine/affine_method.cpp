@@ -5,13 +5,13 @@
 #include <fstream>
 #include <utility>
 
-#include "geometry/initial_check.hpp"
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
 #include "methods/affine/barrier_scale.hpp"
 #include "methods/affine/free_body.hpp"
 #include "methods/affine/newton_system.hpp"
 #include "methods/affine/open_start.hpp"
+#include "model/initial_check.hpp"
 
 namespace tenon {
 namespace affine {
@@ -30,19 +30,19 @@ constexpr double rigid_over_inertia = 1e6;  // h^2 kappa v over the largest seco
 constexpr double load_strain = 1e-5;        // of a body that has all loads of the scene to carry
 
 // Of the solid bodies that move; 1e300 when there are none.
-double thinnest_body(const World& world) {
+double thinnest_body(const Model& model, const State& state) {
     double thinnest = 1e300;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.type[i] != BodyType::static_body && world.shape_of(i).closed)
-            thinnest = std::min(thinnest, world.shape_of(i).box.size().minCoeff());
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.type[i] != BodyType::static_body && model.shape_of(i).closed)
+            thinnest = std::min(thinnest, model.shape_of(i).box.size().minCoeff());
     return thinnest;
 }
 
 // Diameter of the middle one of all bodies that move, by size.
-double typical_body(const World& world) {
+double typical_body(const Model& model, const State& state) {
     std::vector<double> size;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.type[i] != BodyType::static_body) size.push_back(2.0 * world.shape_of(i).radius);
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.type[i] != BodyType::static_body) size.push_back(2.0 * model.shape_of(i).radius);
     if (size.empty()) return 1.0;
     std::nth_element(size.begin(), size.begin() + size.size() / 2, size.end());
     return size[size.size() / 2];
@@ -65,23 +65,24 @@ Mat34 external_acceleration(const Vec3& gravity, const Wrench& wrench, const Ine
 
 }  // namespace
 
-AffineMethod::AffineMethod(const World& world, const Settings& settings, std::vector<std::string> told)
-    : settings_(settings), field_(world), told_(std::move(told)) {
-    if (!told_.empty()) opened_ = world.bodies.q;
-    const std::size_t count = world.bodies.q.size();
+AffineMethod::AffineMethod(const Model& model, const State& state, const Settings& settings,
+                           std::vector<std::string> told)
+    : settings_(settings), field_(model, state), told_(std::move(told)) {
+    if (!told_.empty()) opened_ = state.q;
+    const std::size_t count = state.q.size();
     history_.resize(count);
     node_.assign(count, -1);
     solvers_.resize(count);
-    constraint_rows_ = constraint_rows(world);
+    constraint_rows_ = constraint_rows(model, state);
     multipliers_.assign(constraint_rows_.size(), 0.0);
-    const double length = world.scene_length();
+    const double length = scene_length(model, state);
     scale_.dhat = settings.dhat > 0.0       ? settings.dhat
-                  : world.contact_spec.dhat ? *world.contact_spec.dhat
-                                            : std::min(1e-3 * length, 0.05 * thinnest_body(world));
+                  : model.contact_spec.dhat ? *model.contact_spec.dhat
+                                            : std::min(1e-3 * length, 0.05 * thinnest_body(model, state));
     smallest_dhat_ = std::min(scale_.dhat, smallest_gap_part * length);
     rigidity_factor_.assign(count, 1.0);
     script_weight_.assign(count, most_script_weight);
-    const double body = typical_body(world);
+    const double body = typical_body(model, state);
     eps_v_ = settings.eps_v > 0.0 ? settings.eps_v : std::min(stick_of_scene * length, stick_of_body * body);
     tolerance_ = settings.tolerance > 0.0 ? settings.tolerance
                                           : std::min(still_of_scene * length, still_of_body * body);
@@ -91,73 +92,74 @@ AffineMethod::~AffineMethod() = default;
 
 // Algorithm: one implicit step as the minimisation of an incremental potential (Sec. 4), island by island. A step in which
 // bodies would pass each other far within it is taken in several.
-StepReport AffineMethod::step(World& world, double dt) {
+StepReport AffineMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     StepReport report;
     timer_.reset();
-    step_ = world.step;
-    if (!opened_.empty()) world.bodies.q = std::exchange(opened_, {});
+    step_ = state.step;
+    if (!opened_.empty()) state.q = std::exchange(opened_, {});
     report.warnings = std::exchange(told_, {});
-    plan_restitution(world, dt);
-    world.contacts.clear();
-    joint_loads_.assign(world.joints.size(), {});
+    plan_restitution(model, state, dt);
+    outputs.contacts.clear();
+    joint_loads_.assign(model.joints.size(), {});
     totals_ = {};
     for (double done = 0.0; dt - done > 1e-12 * dt;)
-        done += advance(world, world.time + done, dt - done, dt, report);
-    report_totals(world, report);
+        done += advance(model, state, outputs, state.time + done, dt - done, dt, report);
+    report_totals(model, state, outputs, report);
     report.phases = timer_.stages();
     return report;
 }
 
 // At most the time `longest` from `now` on; returns what it took.
-double AffineMethod::advance(World& world, double now, double longest, double dt, StepReport& report) {
+double AffineMethod::advance(const Model& model, State& state, Outputs& outputs, double now, double longest,
+                             double dt, StepReport& report) {
     double h = longest;
-    predict(world, now, h);      // where everything would go without contact
-    prepare_contacts(world, h);  // candidates
+    predict(model, state, now, h);      // where everything would go without contact
+    prepare_contacts(model, state, h);  // candidates
     if (const double part = part_before_fast_impact(); part < 1.0) {
         h *= part;
         candidates_.expire();
-        predict(world, now, h);
-        prepare_contacts(world, h);
+        predict(model, state, now, h);
+        prepare_contacts(model, state, h);
     }
     StepReport tried = report;
-    solve_contacts(world, h, report);  // islands, Newton with CCD-filtered steps
+    solve_contacts(model, outputs, h, report);  // islands, Newton with CCD-filtered steps
     while (script_presses_too_hard()) {
         report = tried;
         path_.clear();
         candidates_.expire();
-        predict(world, now, h);
-        prepare_contacts(world, h);
-        solve_contacts(world, h, report);
+        predict(model, state, now, h);
+        prepare_contacts(model, state, h);
+        solve_contacts(model, outputs, h, report);
     }
-    release_path();
-    finish(world, h);  // rates
-    report_contacts(world, h / dt, report);
-    report_joints(world, h / dt, report);
-    report_bodies(world, now, h, report);
+    release_path(outputs);
+    finish(state, h);  // rates
+    report_contacts(outputs, h / dt, report);
+    report_joints(model, state, outputs, h / dt, report);
+    report_bodies(model, state, now, h, report);
     if (h < longest || totals_.substeps > 0) candidates_.expire();
     ++totals_.substeps;
     return h;
 }
 
-void AffineMethod::predict(const World& world, double now, double h) {
-    prepare_bodies(world, now, h);  // targets q~ (Eq. 9)
+void AffineMethod::predict(const Model& model, const State& state, double now, double h) {
+    prepare_bodies(model, state, now, h);  // targets q~ (Eq. 9)
     solve_free_bodies();
 }
 
 // The integrator, the range and the stiffness that bounce as wanted, before the first step.
-void AffineMethod::plan_restitution(const World& world, double dt) {
+void AffineMethod::plan_restitution(const Model& model, const State& state, double dt) {
     if (!first_step_) return;
     BounceWish wish;
-    wish.restitution = settings_.restitution >= 0.0 ? settings_.restitution : wanted_restitution(world);
+    wish.restitution = settings_.restitution >= 0.0 ? settings_.restitution : wanted_restitution(model);
     wish.speed =
-        settings_.restitution_speed > 0.0 ? settings_.restitution_speed : expected_impact_speed(world);
+        settings_.restitution_speed > 0.0 ? settings_.restitution_speed : expected_impact_speed(model, state);
     if (wish.restitution <= 0.0 || wish.speed <= 0.0) return;
     wish.dt = dt;
-    wish.gravity = world.gravity.norm();
-    const bool dhat_given = settings_.dhat > 0.0 || world.contact_spec.dhat;
+    wish.gravity = state.gravity.norm();
+    const bool dhat_given = settings_.dhat > 0.0 || model.contact_spec.dhat;
     wish.least_dhat = scale_.dhat;
     wish.most_dhat =
-        dhat_given ? scale_.dhat : std::max(scale_.dhat, std::min(0.1 * thinnest_body(world), 1.0));
+        dhat_given ? scale_.dhat : std::max(scale_.dhat, std::min(0.1 * thinnest_body(model, state), 1.0));
     if (settings_.integrator_given) wish.integrator = settings_.integrator;
     wish.stiffness = settings_.contact_stiffness;
     plan_ = plan_bounce(wish);
@@ -165,57 +167,57 @@ void AffineMethod::plan_restitution(const World& world, double dt) {
     settings_.integrator = plan_.integrator;
 }
 
-void AffineMethod::prepare_bodies(const World& world, double now, double dt) {
+void AffineMethod::prepare_bodies(const Model& model, const State& state, double now, double dt) {
     const auto stage = timer_.stage("targets");
-    const Bodies& all = world.bodies;
-    const std::size_t count = all.q.size();
+    const Bodies& all = model.bodies;
+    const std::size_t count = state.q.size();
     bodies_.body.resize(count);
     turn_.assign(count, 0.0);
     bodies_.holds.clear();
     fresh_history_ = first_step_ || (settings_.integrator == Integrator::bdf2 && dt != last_h_);
     bodies_.potential_scale = potential_scale(settings_.integrator, dt, fresh_history_);
-    q_ = all.q;
-    external_wrenches(world, now, wrenches_);
-    add_motor_torques(world, now + dt, wrenches_);
-    motors_ = velocity_motors(world, now + dt, dt, tolerance_ * dt);
+    q_ = state.q;
+    external_wrenches(model, state, now, wrenches_);
+    add_motor_torques(model, state, now + dt, wrenches_);
+    motors_ = velocity_motors(model, state, now + dt, dt, tolerance_ * dt);
     load_ = 0.0;
     for (const Wrench& wrench : wrenches_) load_ = std::max(load_, wrench.force.norm());
     for (std::size_t i = 0; i < count; ++i)
-        if (all.type[i] == BodyType::dynamic_body) load_ += all.mass[i] * world.gravity.norm();
+        if (state.type[i] == BodyType::dynamic_body) load_ += all.mass[i] * state.gravity.norm();
     for (std::size_t i = 0; i < count; ++i) {
         bodies_.body[i].hold = -1;
-        if (all.type[i] != BodyType::dynamic_body) continue;
+        if (state.type[i] != BodyType::dynamic_body) continue;
         HoldBuilder hold;
-        add_fixed_coordinates(hold, all.fixed[i], all.q[i]);
-        if (!world.joints.empty()) add_world_joints(hold, world, static_cast<int>(i));
+        add_fixed_coordinates(hold, all.fixed[i], state.q[i]);
+        if (!model.joints.empty()) add_world_joints(hold, model, state, static_cast<int>(i));
         if (hold.empty()) continue;
         bodies_.body[i].hold = static_cast<int>(bodies_.holds.size());
         bodies_.holds.push_back({hold.projection()});
     }
     parallel_for(count, grain, [&](std::size_t i) {
         BodyStep& body = bodies_.body[i];
-        body.type = all.type[i];
+        body.type = state.type[i];
         body.inertia = inertia_of(all, static_cast<int>(i));
-        body.start = all.q[i];
-        body.rigidity = rigidity_of(world, static_cast<int>(i));
+        body.start = state.q[i];
+        body.rigidity = rigidity_of(model, static_cast<int>(i));
         if (body.type == BodyType::static_body) {
             body.target = body.predicted = body.start;
         } else if (body.type == BodyType::kinematic_body) {
-            body.target = body.predicted = scripted_target(world, static_cast<int>(i), now, dt);
+            body.target = body.predicted = scripted_target(model, state, static_cast<int>(i), now, dt);
             body.inertia.mass *= script_weight_[i];
             body.inertia.moments *= script_weight_[i];
             body.rigidity *= script_weight_[i];
         } else {
-            body.predicted = extrapolate_rigidly(body.start, all.rate[i], body.inertia, dt);
-            const Mat34 acceleration = external_acceleration(world.gravity, wrenches_[i], body.inertia,
+            body.predicted = extrapolate_rigidly(body.start, state.rate[i], body.inertia, dt);
+            const Mat34 acceleration = external_acceleration(state.gravity, wrenches_[i], body.inertia,
                                                              body.predicted.leftCols<3>());
             if (first_step_)
                 history_[i].acceleration =
-                    rigid_acceleration(body.start, all.rate[i], acceleration, body.inertia);
+                    rigid_acceleration(body.start, state.rate[i], acceleration, body.inertia);
             turn_[i] =
                 dt *
-                angular_velocity(body.start, Mat34(all.rate[i] + dt * acceleration), body.inertia).norm();
-            body.target = inertial_target(settings_.integrator, dt, fresh_history_, body.start, all.rate[i],
+                angular_velocity(body.start, Mat34(state.rate[i] + dt * acceleration), body.inertia).norm();
+            body.target = inertial_target(settings_.integrator, dt, fresh_history_, body.start, state.rate[i],
                                           history_[i], acceleration);
         }
     });
@@ -223,10 +225,11 @@ void AffineMethod::prepare_bodies(const World& world, double now, double dt) {
 
 // Where the script has the body at the end of the step; no farther than a few times what the script itself moves, so that
 // one that contact has held up does not press harder and harder.
-Mat34 AffineMethod::scripted_target(const World& world, int body, double now, double h) const {
-    const Mat34& start = world.bodies.q[body];
-    const Mat34 pose = scripted_pose(world, body, now + h);
-    const double own = displacement_bound(pose - scripted_pose(world, body, now), field_.shape(body));
+Mat34 AffineMethod::scripted_target(const Model& model, const State& state, int body, double now,
+                                    double h) const {
+    const Mat34& start = state.q[body];
+    const Mat34 pose = scripted_pose(model, state, body, now + h);
+    const double own = displacement_bound(pose - scripted_pose(model, state, body, now), field_.shape(body));
     const double to_go = displacement_bound(pose - start, field_.shape(body)), most = own + scale_.dhat;
     return to_go > most ? Mat34(start + most / to_go * (pose - start)) : pose;
 }
@@ -257,11 +260,11 @@ bool AffineMethod::script_presses_too_hard() {
 // Bodies are rigid unless a stiffness is given: so many times stiffer than their inertia within a step that no motion of
 // the scene strains them visibly, and stiff enough for all loads of the scene on one of them. It follows mass and size,
 // so that a wire and a cloud of points are as rigid as a block.
-double AffineMethod::rigidity_of(const World& world, int body) const {
-    if (settings_.kappa > 0.0) return bodies_.potential_scale * settings_.kappa * world.bodies.volume[body];
-    const double of_inertia = rigid_over_inertia * world.bodies.second_moments[body].maxCoeff();
+double AffineMethod::rigidity_of(const Model& model, int body) const {
+    if (settings_.kappa > 0.0) return bodies_.potential_scale * settings_.kappa * model.bodies.volume[body];
+    const double of_inertia = rigid_over_inertia * model.bodies.second_moments[body].maxCoeff();
     const double of_loads =
-        bodies_.potential_scale * load_ * world.shape_of(body).radius / (8.0 * load_strain);
+        bodies_.potential_scale * load_ * model.shape_of(body).radius / (8.0 * load_strain);
     return rigidity_factor_[body] * std::max(of_inertia, of_loads);
 }
 
@@ -292,38 +295,38 @@ void AffineMethod::solve_free_bodies() {
 }
 
 // Candidates for the step as predicted, and what its contacts have to hold.
-void AffineMethod::prepare_contacts(const World& world, double h) {
+void AffineMethod::prepare_contacts(const Model& model, const State& state, double h) {
     const std::size_t count = q_.size();
     loads_.mass.resize(count);
     loads_.force.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
         const BodyType type = bodies_.body[i].type;
         loads_.mass[i] = type == BodyType::static_body      ? 1e300
-                         : type == BodyType::kinematic_body ? 1e3 * world.bodies.mass[i]
-                                                            : world.bodies.mass[i];
+                         : type == BodyType::kinematic_body ? 1e3 * model.bodies.mass[i]
+                                                            : model.bodies.mass[i];
         loads_.force[i] =
             type == BodyType::dynamic_body
-                ? wrenches_[i].force.norm() + wrenches_[i].torque.norm() / world.shape_of(i).radius
+                ? wrenches_[i].force.norm() + wrenches_[i].torque.norm() / model.shape_of(i).radius
                 : 0.0;
     }
     scale_.reference_acceleration = plan_.wanted > 0.0 ? plan_.stiffness
                                     : settings_.contact_stiffness > 0.0
                                         ? settings_.contact_stiffness
-                                        : std::max(10.0 * world.gravity.norm(), scale_.dhat / (h * h));
+                                        : std::max(10.0 * state.gravity.norm(), scale_.dhat / (h * h));
     scale_.friction_eps = eps_v_ * h;
     finished_.assign(count, 0);
     {
         const auto stage = timer_.stage("candidates");
-        candidates_.start_step(predicted_step(world, h));
+        candidates_.start_step(predicted_step(model, h));
     }
     if (!first_step_ && field_.memory().records().empty()) return;
     parallel_for(count, 16, [&](std::size_t i) {
-        if (world.bodies.collides[i]) field_.set_pose(static_cast<int>(i), q_[i]);
+        if (model.bodies.collides[i]) field_.set_pose(static_cast<int>(i), q_[i]);
     });
     field_.grow_ranges(scale_, loads_, smallest_dhat_, first_step_);
 }
 
-void AffineMethod::solve_contacts(const World& world, double h, StepReport& report) {
+void AffineMethod::solve_contacts(const Model& model, const Outputs& outputs, double h, StepReport& report) {
     node_.assign(q_.size(), -1);
     friction_.clear();
     iterations_ = 0;
@@ -347,7 +350,7 @@ void AffineMethod::solve_contacts(const World& world, double h, StepReport& repo
     context.dt = h;
     context.friction_eps = scale_.friction_eps;
     context.tolerance = tolerance_ * h;
-    context.record_path = static_cast<bool>(path_sink_);
+    context.record_path = static_cast<bool>(outputs.path_sink);
     context.strained.assign(q_.size(), 0);
     if (!settings_.dump.empty() && step_ == settings_.dump_step)
         context.dump = settings_.dump + "-step" + std::to_string(step_);
@@ -356,12 +359,12 @@ void AffineMethod::solve_contacts(const World& world, double h, StepReport& repo
     for (; round < max_rounds && more; ++round) {
         if (round > 0) {
             const auto stage = timer_.stage("candidates");
-            candidates_.renew(predicted_step(world, h),
+            candidates_.renew(predicted_step(model, h),
                               {finished_, outside_, heading_, context.largest_motion}, round);
         }
-        more = solve_islands(context, round);
+        more = solve_islands(outputs, context, round);
     }
-    candidates_.end_step(predicted_step(world, h), round);
+    candidates_.end_step(predicted_step(model, h), round);
     totals_.builds += candidates_.take_builds();
     field_.keep_stiffening();
     report.iterations += std::max(free_iterations_, iterations_);
@@ -369,7 +372,7 @@ void AffineMethod::solve_contacts(const World& world, double h, StepReport& repo
 }
 
 // Runs Newton on every island that is not finished. True when some body left the range of the candidates.
-bool AffineMethod::solve_islands(StepContext& context, int round) {
+bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, int round) {
     std::vector<Island> islands = find_islands(bodies_, field_, constraint_rows_, motors_);
     std::vector<char> in_island(q_.size(), 0);
     for (const Island& island : islands)
@@ -446,14 +449,13 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
             friction_[key_of(field_.pair(pair))] = friction;
         else
             friction_.erase(key_of(field_.pair(pair)));
-    emit_path(islands, results);
+    emit_path(outputs, islands, results);
     write_log(islands, results, round);
     return more;
 }
 
-void AffineMethod::finish(World& world, double dt) {
+void AffineMethod::finish(State& state, double dt) {
     const auto stage = timer_.stage("rates");
-    Bodies& all = world.bodies;
     const bool damp = settings_.integrator == Integrator::newmark && settings_.stretch_damping > 0.0;
     std::vector<char> touches(q_.size(), 0);
     for (int k = 0; k < field_.pair_count(); ++k)
@@ -465,24 +467,24 @@ void AffineMethod::finish(World& world, double dt) {
             touches[i] ? deviation_from({body.start, free_[i]}, q_[i], field_.shape(static_cast<int>(i)))
                        : -1.0;
         if (body.type == BodyType::kinematic_body) {
-            all.rate[i] = (q_[i] - body.start) / dt;
+            state.rate[i] = (q_[i] - body.start) / dt;
             history_[i].acceleration.setZero();
             history_[i].older_q = body.start;
-            history_[i].older_rate = all.rate[i];
-            all.q[i] = q_[i];
+            history_[i].older_rate = state.rate[i];
+            state.q[i] = q_[i];
             return;
         }
         BodyHistory& history = history_[i];
         Mat34 rate =
-            finish_rate(settings_.integrator, dt, fresh_history_, q_[i], body.start, all.rate[i], history);
+            finish_rate(settings_.integrator, dt, fresh_history_, q_[i], body.start, state.rate[i], history);
         if (damp) {
             const double d = settings_.stretch_damping;
             rate += d * (rigid_part_of_rate(q_[i], rate, body.inertia) - rate);
             history.acceleration += d * (rigid_acceleration(q_[i], rate, history.acceleration, body.inertia) -
                                          history.acceleration);
         }
-        all.rate[i] = rate;
-        all.q[i] = q_[i];
+        state.rate[i] = rate;
+        state.q[i] = q_[i];
     });
     first_step_ = false;
     last_h_ = dt;
@@ -503,9 +505,11 @@ void AffineMethod::save(std::ostream& out) const {
 }
 
 void AffineMethod::load(std::istream& in) {
-    opened_.clear();
-    told_.clear();
     read_value(in, first_step_);
+    if (!first_step_) {
+        opened_.clear();
+        told_.clear();
+    }
     read_value(in, plan_);
     if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
@@ -533,19 +537,20 @@ std::optional<Unsupported> supports(const Scene& scene) {
 }
 
 // Barriers keep bodies apart that start apart.
-void check_start(const World& world) {
-    const geometry::InitialCheck check = geometry::check_initial_state(world);
-    for (const geometry::InitialProblem& problem : check.problems)
-        if (problem.kind != geometry::InitialProblem::Kind::enclosed)
-            throw InputError("", "bodies[" + std::to_string(problem.a) + "]",
-                             geometry::describe(world, problem), "move them apart, or try `tenon untangle`");
+void check_start(const Model& model, const State& state) {
+    const model::InitialCheck check = model::check_initial_state(model, state);
+    for (const model::InitialProblem& problem : check.problems)
+        if (problem.kind != model::InitialProblem::Kind::enclosed)
+            throw InputError("", "bodies[" + std::to_string(problem.a) + "]", model::describe(model, problem),
+                             "move them apart, or try `tenon untangle`");
 }
 
-std::unique_ptr<Method> make(const World& world, const Params& params) {
-    World start = world;
-    std::vector<std::string> told = open_touching_bodies(start);
-    check_start(start);
-    return std::make_unique<AffineMethod>(start, read_settings(params), std::move(told));
+std::unique_ptr<Stepper> make(const Model& model, const State& state, const Params& params) {
+    State start;
+    start.assign_without_memory(state);
+    std::vector<std::string> told = open_touching_bodies(model, start);
+    check_start(model, start);
+    return std::make_unique<AffineMethod>(model, start, read_settings(params), std::move(told));
 }
 
 }  // namespace

@@ -21,43 +21,48 @@ MethodInfo affine_method();
 
 namespace affine {
 
-class AffineMethod final : public Method {
+class AffineMethod final : public Stepper {
   public:
-    // `world` is where the bodies are, or a copy in which those that touched have been moved apart: the first step begins
+    // `state` is where the bodies are, or a copy in which those that touched have been moved apart: the first step begins
     // by doing the same, and says so in the words of `told`.
-    AffineMethod(const World& world, const Settings& settings, std::vector<std::string> told = {});
+    AffineMethod(const Model& model, const State& state, const Settings& settings,
+                 std::vector<std::string> told = {});
     ~AffineMethod() override;
 
-    StepReport step(World& world, double dt) override;
+    StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 
   private:
-    void plan_restitution(const World& world, double dt);
-    double advance(World& world, double now, double longest, double dt, StepReport& report);
-    void predict(const World& world, double now, double h);
-    void prepare_bodies(const World& world, double now, double h);
+    void plan_restitution(const Model& model, const State& state, double dt);
+    double advance(const Model& model, State& state, Outputs& outputs, double now, double longest, double dt,
+                   StepReport& report);
+    void predict(const Model& model, const State& state, double now, double h);
+    void prepare_bodies(const Model& model, const State& state, double now, double h);
     void solve_free_bodies();
-    double rigidity_of(const World& world, int body) const;
+    double rigidity_of(const Model& model, int body) const;
     bool script_presses_too_hard();
-    void release_path();
-    Mat34 scripted_target(const World& world, int body, double now, double h) const;
+    void release_path(const Outputs& outputs);
+    Mat34 scripted_target(const Model& model, const State& state, int body, double now, double h) const;
     double part_before_fast_impact();
     double part_before_impact(int pair);
-    void prepare_contacts(const World& world, double h);
-    PredictedStep predicted_step(const World& world, double h) const {
-        return {world, bodies_, q_, free_, history_, scale_, loads_, h};
+    void prepare_contacts(const Model& model, const State& state, double h);
+    PredictedStep predicted_step(const Model& model, double h) const {
+        return {model, bodies_, q_, free_, history_, scale_, loads_, h};
     }
-    void solve_contacts(const World& world, double h, StepReport& report);
-    bool solve_islands(StepContext& context, int round);
-    void finish(World& world, double dt);
-    void report_contacts(World& world, double share, StepReport& report);
-    void report_joints(World& world, double share, StepReport& report);
-    void report_deformation(const World& world, StepReport& report);
-    void report_bodies(const World& world, double now, double dt, StepReport& report) const;
+    void solve_contacts(const Model& model, const Outputs& outputs, double h, StepReport& report);
+    bool solve_islands(const Outputs& outputs, StepContext& context, int round);
+    void finish(State& state, double dt);
+    void report_contacts(Outputs& outputs, double share, StepReport& report);
+    void report_joints(const Model& model, const State& state, Outputs& outputs, double share,
+                       StepReport& report);
+    void report_deformation(const Model& model, const State& state, StepReport& report);
+    void report_bodies(const Model& model, const State& state, double now, double dt,
+                       StepReport& report) const;
     void report_restitution(StepReport& report) const;
-    void report_totals(World& world, StepReport& report);
-    void emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results);
+    void report_totals(const Model& model, const State& state, const Outputs& outputs, StepReport& report);
+    void emit_path(const Outputs& outputs, const std::vector<Island>& islands,
+                   const std::vector<IslandResult>& results);
 
     void write_log(const std::vector<Island>& islands, const std::vector<IslandResult>& results, int round);
 

@@ -19,8 +19,9 @@ constexpr double told_strain = 1e-3;    // warned of
 }  // namespace
 
 // Islands move independently of each other: their k-th pieces can be told together.
-void AffineMethod::emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results) {
-    if (!path_sink_) return;
+void AffineMethod::emit_path(const Outputs& outputs, const std::vector<Island>& islands,
+                             const std::vector<IslandResult>& results) {
+    if (!outputs.path_sink) return;
     std::size_t longest = 1;
     for (const IslandResult& result : results) longest = std::max(longest, result.path.size());
     for (std::size_t k = 0; k < longest; ++k) {
@@ -33,8 +34,8 @@ void AffineMethod::emit_path(const std::vector<Island>& islands, const std::vect
     }
 }
 
-void AffineMethod::release_path() {
-    for (const std::vector<Mat34>& poses : path_) path_sink_(poses);
+void AffineMethod::release_path(const Outputs& outputs) {
+    for (const std::vector<Mat34>& poses : path_) outputs.path_sink(poses);
     path_.clear();
 }
 
@@ -55,20 +56,20 @@ void AffineMethod::write_log(const std::vector<Island>& islands, const std::vect
 }
 
 // Forces count with the share of the step that they acted for.
-void AffineMethod::report_contacts(World& world, double share, StepReport& report) {
-    std::vector<std::size_t> first(field_.pair_count() + 1, world.contacts.size());
+void AffineMethod::report_contacts(Outputs& outputs, double share, StepReport& report) {
+    std::vector<std::size_t> first(field_.pair_count() + 1, outputs.contacts.size());
     for (int k = 0; k < field_.pair_count(); ++k) {
         const PairContacts& contacts = field_.contacts(k);
         first[k + 1] = first[k] + contacts.points.size();
         if (contacts.points.empty()) continue;
         report.min_distance = std::min(report.min_distance, contacts.closest);
     }
-    world.contacts.resize(first.back());
+    outputs.contacts.resize(first.back());
     parallel_for(field_.pair_count(), 64, [&](std::size_t k) {
         const CandidatePair& pair = field_.pair(k);
         const PairContacts& contacts = field_.contacts(k);
         if (contacts.points.empty()) return;
-        Contact* out = world.contacts.data() + first[k];
+        Contact* out = outputs.contacts.data() + first[k];
         for (std::size_t i = 0; i < contacts.points.size(); ++i) {
             const ContactPoint& p = contacts.points[i];
             Contact& contact = out[i] = {};
@@ -90,30 +91,32 @@ void AffineMethod::report_contacts(World& world, double share, StepReport& repor
                                        q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
         }
     });
-    report.contacts = static_cast<int>(world.contacts.size());
+    report.contacts = static_cast<int>(outputs.contacts.size());
 }
 
-void AffineMethod::report_joints(World& world, double share, StepReport& report) {
-    if (world.joints.empty()) return;
-    joint_reactions(world, {bodies_, q_, field_, constraint_rows_, multipliers_, motors_, scale_.friction_eps,
-                            settings_.rigidity});
-    for (std::size_t j = 0; j < world.joints.size(); ++j) {
+void AffineMethod::report_joints(const Model& model, const State& state, Outputs& outputs, double share,
+                                 StepReport& report) {
+    if (model.joints.empty()) return;
+    joint_reactions(model, state, outputs,
+                    {bodies_, q_, field_, constraint_rows_, multipliers_, motors_, scale_.friction_eps,
+                     settings_.rigidity});
+    for (std::size_t j = 0; j < model.joints.size(); ++j) {
         Wrench& sum = joint_loads_[j];
-        sum.force += share * world.joints[j].force;
-        sum.torque += share * world.joints[j].torque;
-        world.joints[j].force = sum.force;
-        world.joints[j].torque = sum.torque;
+        sum.force += share * outputs.joints[j].force;
+        sum.torque += share * outputs.joints[j].torque;
+        outputs.joints[j].force = sum.force;
+        outputs.joints[j].torque = sum.torque;
     }
-    report.joint_residual = joint_residual_max(world);
+    report.joint_residual = joint_residual_max(model, state);
 }
 
 // Bodies are meant to be rigid: those that strain are made stiffer from the next step on, and told of.
-void AffineMethod::report_deformation(const World& world, StepReport& report) {
+void AffineMethod::report_deformation(const Model& model, const State& state, StepReport& report) {
     double largest = 0.0;
     int most = -1;
     for (std::size_t i = 0; i < q_.size(); ++i) {
         if (bodies_.body[i].type == BodyType::static_body) continue;
-        const double deformation = strain(world.bodies.q[i].leftCols<3>()).cwiseAbs().maxCoeff();
+        const double deformation = strain(state.q[i].leftCols<3>()).cwiseAbs().maxCoeff();
         if (deformation > most_strain)
             rigidity_factor_[i] = std::min(most_stiffer, rigidity_factor_[i] * deformation / wanted_strain);
         if (deformation <= largest) continue;
@@ -125,38 +128,41 @@ void AffineMethod::report_deformation(const World& world, StepReport& report) {
         report.warnings.push_back(fmt::format(
             "'{}' is strained by {:.2g}: bodies are meant to be rigid; take a smaller step, or give `kappa` "
             "for bodies that may deform",
-            world.bodies.name[most], largest));
+            model.bodies.name[most], largest));
 }
 
-void AffineMethod::report_totals(World& world, StepReport& report) {
+void AffineMethod::report_totals(const Model& model, const State& state, const Outputs& outputs,
+                                 StepReport& report) {
     const char* names[] = {"assemble", "solve", "ccd", "energy", "move"};
     for (std::size_t k = 0; k < std::size(names); ++k) timer_.add(names[k], totals_.inner_ms[k]);
-    report.contacts = static_cast<int>(world.contacts.size());
+    report.contacts = static_cast<int>(outputs.contacts.size());
     report.figures = {{"solves", static_cast<double>(totals_.solves)},
                       {"ldlt", static_cast<double>(totals_.fallbacks)},
                       {"line_search", static_cast<double>(totals_.line_search_steps)},
                       {"candidate_builds", static_cast<double>(totals_.builds)},
                       {"candidates", static_cast<double>(field_.candidate_count())},
                       {"substeps", static_cast<double>(totals_.substeps)}};
-    report_deformation(world, report);
+    report_deformation(model, state, report);
     report_restitution(report);
 }
 
 // Scripted bodies that contact holds up, and bodies that turn so fast that a step cannot see their path.
-void AffineMethod::report_bodies(const World& world, double now, double dt, StepReport& report) const {
+void AffineMethod::report_bodies(const Model& model, const State& state, double now, double dt,
+                                 StepReport& report) const {
     for (std::size_t i = 0; i < q_.size(); ++i) {
         const BodyStep& body = bodies_.body[i];
         if (body.type == BodyType::dynamic_body && turn_[i] > EIGEN_PI)
             report.warnings.push_back(
-                "'" + world.bodies.name[i] +
+                "'" + model.bodies.name[i] +
                 "' turns more than half a turn in a step: a step sees less than that, and it "
                 "slows down; take a smaller one than " +
                 fmt::format("{:.2g} s", EIGEN_PI / turn_[i] * dt));
         if (body.type != BodyType::kinematic_body) continue;
-        const double lag = displacement_bound(q_[i] - scripted_pose(world, static_cast<int>(i), now + dt),
-                                              field_.shape(static_cast<int>(i)));
+        const double lag =
+            displacement_bound(q_[i] - scripted_pose(model, state, static_cast<int>(i), now + dt),
+                               field_.shape(static_cast<int>(i)));
         if (lag > scale_.dhat)
-            report.warnings.push_back("contact holds up the scripted body '" + world.bodies.name[i] + "'");
+            report.warnings.push_back("contact holds up the scripted body '" + model.bodies.name[i] + "'");
     }
 }
 

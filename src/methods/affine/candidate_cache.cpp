@@ -136,11 +136,11 @@ void CandidateCache::mark_crowded(std::size_t bodies) {
 void CandidateCache::rebuild(const PredictedStep& step, bool some) {
     ++builds_;
     if (some)
-        field_.rebuild(step.world, motions_, outside_, step.scale, step.loads);
+        field_.rebuild(step.model, motions_, outside_, step.scale, step.loads);
     else
-        field_.rebuild(step.world, motions_, step.scale, step.loads);
+        field_.rebuild(step.model, motions_, step.scale, step.loads);
     parallel_for(step.q.size(), 16, [&](std::size_t i) {
-        if (step.bodies.body[i].type == BodyType::static_body && step.world.bodies.collides[i])
+        if (step.bodies.body[i].type == BodyType::static_body && step.model.bodies.collides[i])
             field_.set_trial(static_cast<int>(i), step.q[i], step.q[i]);
     });
     must_find_again_ = false;
@@ -182,7 +182,7 @@ void CandidateCache::start_step(const PredictedStep& step) {
     }
     if (some && outside_count_ == 0 && !must_find_again_) {
         ++age_;
-        field_.start_step(step.world, step.scale, step.loads);
+        field_.start_step(step.model, step.scale, step.loads);
         return;
     }
     motions_.resize(count);

@@ -14,7 +14,7 @@ namespace tenon::affine {
 
 // A step as predicted: what candidates are made for.
 struct PredictedStep {
-    const World& world;
+    const Model& model;
     const StepBodies& bodies;
     const std::vector<Mat34>& q;     // current iterate
     const std::vector<Mat34>& free;  // where bodies would go without contact

@@ -92,18 +92,18 @@ void BodyPoints::use(const std::vector<int>& more) {
     up_to_date = 0;
 }
 
-ContactField::ContactField(const World& world) {
-    for (const auto& shape : world.shapes) shape_table_.push_back(contact_shape(*shape));
-    const std::size_t count = world.bodies.q.size();
+ContactField::ContactField(const Model& model, const State& state) {
+    for (const auto& shape : model.shapes) shape_table_.push_back(contact_shape(*shape));
+    const std::size_t count = state.q.size();
     points_.resize(count);
     body_shapes_.resize(count);
     for (std::size_t i = 0; i < count; ++i)
-        points_[i].shape = body_shapes_[i] = shape_table_[world.bodies.shape[i]].get();
+        points_[i].shape = body_shapes_[i] = shape_table_[model.bodies.shape[i]].get();
 }
 
-void ContactField::rebuild(const World& world, const std::vector<Motion>& motions, const ContactScale& scale,
+void ContactField::rebuild(const Model& model, const std::vector<Motion>& motions, const ContactScale& scale,
                            const ContactLoads& loads) {
-    builder_.build(world, body_shapes_, motions, scale.dhat, set_);
+    builder_.build(model, body_shapes_, motions, scale.dhat, set_);
     note_starts(motions);
     known_.grow(set_.count);
     for (BodyPoints& points : points_) {
@@ -113,20 +113,20 @@ void ContactField::rebuild(const World& world, const std::vector<Motion>& motion
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
     parallel_for(set_.pairs.size(), 16, [&](std::size_t k) { start_pair(static_cast<int>(k)); });
     builder_.visit_vertices([&](int body, const std::vector<int>& more) { points_[body].use(more); });
-    start_step(world, scale, loads);
+    start_step(model, scale, loads);
 }
 
-void ContactField::rebuild(const World& world, const std::vector<Motion>& motions,
+void ContactField::rebuild(const Model& model, const std::vector<Motion>& motions,
                            const std::vector<char>& changed, const ContactScale& scale,
                            const ContactLoads& loads) {
     compact();
-    builder_.rebuild(world, body_shapes_, motions, scale.dhat, changed, set_, added_);
+    builder_.rebuild(model, body_shapes_, motions, scale.dhat, changed, set_, added_);
     note_starts(motions);
     known_.grow(set_.count);
     contacts_.resize(std::max(contacts_.size(), static_cast<std::size_t>(builder_.slots())));
     parallel_for(added_.size(), 16, [&](std::size_t k) { start_pair(added_[k]); });
     builder_.visit_vertices([&](int body, const std::vector<int>& more) { points_[body].use(more); });
-    start_step(world, scale, loads);
+    start_step(model, scale, loads);
 }
 
 // Partial rebuilds leave what they replace behind: takes it out when it is more than what is in use.
@@ -184,13 +184,13 @@ void ContactField::start_pair(int k) {
     });
 }
 
-void ContactField::start_step(const World& world, const ContactScale& scale, const ContactLoads& loads) {
+void ContactField::start_step(const Model& model, const ContactScale& scale, const ContactLoads& loads) {
     parallel_for(set_.pairs.size(), 64, [&](std::size_t k) {
         const int a = set_.pairs[k].a, b = set_.pairs[k].b;
         PairContacts& pair = contacts(static_cast<int>(k));
         pair.friction.clear();
-        pair.range.separation = world.bodies.min_separation[a] + world.bodies.min_separation[b];
-        pair.mu = world.pair_friction(a, b);
+        pair.range.separation = model.bodies.min_separation[a] + model.bodies.min_separation[b];
+        pair.mu = model.pair_friction(a, b);
         const PairRecord* known = memory_.find(a, b);
         set_barrier(pair, set_.pairs[k], scale, loads, known ? known->dhat : scale.dhat,
                     known ? known->stiffening : 1.0);

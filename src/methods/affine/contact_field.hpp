@@ -9,7 +9,7 @@
 #include "methods/affine/barrier.hpp"
 #include "methods/affine/candidates.hpp"
 #include "methods/affine/pair_memory.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::affine {
 
@@ -102,16 +102,16 @@ struct ContactLook;
 
 class ContactField {
   public:
-    ContactField(const World& world);
+    ContactField(const Model& model, const State& state);
 
     // New candidates for the bodies' reference motions.
-    void rebuild(const World& world, const std::vector<Motion>& motions, const ContactScale& scale,
+    void rebuild(const Model& model, const std::vector<Motion>& motions, const ContactScale& scale,
                  const ContactLoads& loads);
     // The same, where only the reference motions of some bodies have changed: what is known of other pairs stays.
-    void rebuild(const World& world, const std::vector<Motion>& motions, const std::vector<char>& changed,
+    void rebuild(const Model& model, const std::vector<Motion>& motions, const std::vector<char>& changed,
                  const ContactScale& scale, const ContactLoads& loads);
     // A step with the candidates there are.
-    void start_step(const World& world, const ContactScale& scale, const ContactLoads& loads);
+    void start_step(const Model& model, const ContactScale& scale, const ContactLoads& loads);
 
     int pair_count() const { return static_cast<int>(set_.pairs.size()); }
     const CandidatePair& pair(int k) const { return set_.pairs[k]; }

@@ -26,14 +26,15 @@ struct ConstraintRow {
 std::optional<Unsupported> unsupported_joint(const Scene& scene);
 
 // Rows between two bodies that move.
-std::vector<ConstraintRow> constraint_rows(const World& world);
+std::vector<ConstraintRow> constraint_rows(const Model& model, const State& state);
 
 // A joint to the world or to a static body: on which side `body` is (-1: no such joint), and what stays zero of its
 // increments.
-int world_joint_side(const World& world, const Joint& joint, int body);
-std::vector<Vec12> world_constraint_rows(const World& world, const Joint& joint, int side);
+int world_joint_side(const State& state, const Joint& joint, int body);
+std::vector<Vec12> world_constraint_rows(const Model& model, const State& state, const Joint& joint,
+                                         int side);
 
 // Conditions that joints to the world or to static bodies put on one body.
-void add_world_joints(HoldBuilder& hold, const World& world, int body);
+void add_world_joints(HoldBuilder& hold, const Model& model, const State& state, int body);
 
 }  // namespace tenon::affine

@@ -38,9 +38,10 @@ struct Motor {
 // The velocity motors of a world for a step of length h that ends at `time`.
 // `motion` is what a converged Newton step may still move (m): torques change from one bound to the other over a visible
 // multiple of it.
-std::vector<Motor> velocity_motors(const World& world, double time, double h, double motion);
+std::vector<Motor> velocity_motors(const Model& model, const State& state, double time, double h,
+                                   double motion);
 
 // Torques of force motors, added to the bodies' loads.
-void add_motor_torques(const World& world, double time, std::vector<Wrench>& wrenches);
+void add_motor_torques(const Model& model, const State& state, double time, std::vector<Wrench>& wrenches);
 
 }  // namespace tenon::affine

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::affine {
 
 // Moves dynamic bodies without joints that touch others apart, by 2e-6 of their size. What was moved, in words. Where that
-// is not enough, the world stays as it was.
-std::vector<std::string> open_touching_bodies(World& world);
+// is not enough, the state stays as it was.
+std::vector<std::string> open_touching_bodies(const Model& model, State& state);
 
 }  // namespace tenon::affine
