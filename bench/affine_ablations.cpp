@@ -65,12 +65,13 @@ struct WallContacts {
     affine::ContactField field;
     affine::Settings settings;
     affine::StepBodies bodies;
-    std::vector<affine::Sweep> sweeps;
+    std::vector<affine::Motion> motions;
     std::vector<Mat34> q, wanted;
-    std::vector<char> left;
+    std::vector<char> outside;
     std::vector<int> node;
-    std::vector<affine::JointRow> rows;
+    std::vector<affine::ConstraintRow> rows;
     std::vector<double> multipliers;
+    std::vector<affine::Motor> motors;
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers;
     affine::IslandMemories memories;
     affine::Island island;
@@ -79,7 +80,7 @@ struct WallContacts {
         : model(compile(scene)), state(initial_state(model)), field(model, state) {
         const std::size_t count = state.q.size();
         q = wanted = state.q;
-        left.assign(q.size(), 0);
+        outside.assign(q.size(), 0);
         bodies.potential_scale = 1e-4;
         bodies.body.resize(count);
         node.assign(count, -1);
@@ -91,16 +92,16 @@ struct WallContacts {
             body.start = body.target = body.predicted = q[i];
             body.rigidity = 1e7 * model.bodies.volume[i];
             const bool moves = state.dynamic(static_cast<int>(i));
-            sweeps.push_back({q[i], q[i], 0.0, moves});
+            motions.push_back({q[i], q[i], 0.0, moves});
             if (!moves) continue;
-            body.role = affine::Role::moving;
+            body.type = BodyType::dynamic_body;
             mass[i] = model.bodies.mass[i];
             node[i] = static_cast<int>(island.bodies.size());
             island.bodies.push_back(static_cast<int>(i));
         }
         affine::ContactScale scale;
         scale.dhat = 0.02;
-        field.rebuild(model, sweeps, scale, mass);
+        field.rebuild(model, motions, scale, {mass});
         for (int k = 0; k < field.pair_count(); ++k) island.pairs.push_back(k);
         for (std::size_t i = 0; i < count; ++i) field.set_pose(static_cast<int>(i), q[i]);
         for (int k = 0; k < field.pair_count(); ++k) field.evaluate(k);
@@ -141,9 +142,9 @@ void assembly_ablation(const Options& options) {
     const int blocks = options.quick ? 14 : 560;
     const Scene scene = builtin_scene("wrecking-ball", {{"blocks", double(blocks)}, {"chain", false}});
     WallContacts wall(scene);
-    affine::StepContext context{wall.settings, wall.bodies, wall.sweeps,      wall.field,
-                                wall.q,        wall.rows,   wall.multipliers, wall.wanted,
-                                wall.left,     wall.node,   wall.solvers,     wall.memories};
+    affine::StepContext context{wall.settings, wall.bodies,  wall.motions,     wall.field,  wall.q,
+                                wall.rows,     wall.motors,  wall.multipliers, wall.wanted, wall.outside,
+                                wall.node,     wall.solvers, wall.memories};
     context.friction_eps = 1e-6;
     double contacts = 0.0;
     for (int k = 0; k < wall.field.pair_count(); ++k) contacts += wall.field.contacts(k).points.size();

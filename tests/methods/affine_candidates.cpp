@@ -45,12 +45,12 @@ void expect_that_looking_at_some_again_finds_all(const Scene& scene, double dhat
     const std::size_t count = state.q.size();
     ContactScale scale;
     scale.dhat = dhat;
-    const std::vector<double> mass(count, 1.0);
+    const ContactLoads mass{std::vector<double>(count, 1.0)};
     std::vector<Mat34> q = state.q;
-    std::vector<Sweep> sweeps(count);
-    for (std::size_t i = 0; i < count; ++i) sweeps[i] = {q[i], q[i], dhat, true};
+    std::vector<Motion> motions(count);
+    for (std::size_t i = 0; i < count; ++i) motions[i] = {q[i], q[i], dhat, true};
     ContactField kept(model, state);
-    kept.rebuild(model, sweeps, scale, mass);
+    kept.rebuild(model, motions, scale, mass);
 
     std::mt19937 random(5);
     std::uniform_real_distribution<double> any(-1.0, 1.0);
@@ -60,19 +60,19 @@ void expect_that_looking_at_some_again_finds_all(const Scene& scene, double dhat
         std::vector<char> changed(count, 0);
         for (std::size_t i = 0; i < count; ++i) {
             if (any(random) < 0.6) continue;
-            // Most within their slack, some out of it.
+            // Most within their margin, some out of it.
             const double far = any(random) < 0.5 ? 0.3 * dhat : 4.0 * dhat;
             q[i].col(3) += far * Vec3(any(random), any(random), any(random)).normalized();
-            if ((q[i].col(3) - sweeps[i].q0.col(3)).norm() < 0.9 * dhat) continue;
+            if ((q[i].col(3) - motions[i].q0.col(3)).norm() < 0.9 * dhat) continue;
             changed[i] = 1;
-            sweeps[i] = {q[i], q[i], dhat, true};
+            motions[i] = {q[i], q[i], dhat, true};
             ++changes;
         }
         const std::size_t stored = kept.candidates().count;
-        kept.rebuild(model, sweeps, changed, scale, mass);
+        kept.rebuild(model, motions, changed, scale, mass);
         compacted += kept.candidates().count < stored;
         ContactField fresh(model, state);
-        fresh.rebuild(model, sweeps, scale, mass);
+        fresh.rebuild(model, motions, scale, mass);
         expect_same_candidates(kept, fresh);
         for (std::size_t i = 0; i < count; ++i) {
             kept.set_pose(static_cast<int>(i), q[i]);
@@ -115,7 +115,7 @@ TEST(AffineCandidates, NoPointMovesFurtherThanItsBound) {
         const ContactField field(model, state);
         const ContactShape& shape = field.shape(model.bodies.size() - 1);
         for (int k = 0; k < 60; ++k) {
-            Mat34 way;
+            Mat34 displacement;
             for (double& entry : way.reshaped()) entry = any(random);
             const Vec3 axis = Vec3(any(random), any(random), any(random)).normalized();
             const bool turns = k % 2;

@@ -35,10 +35,10 @@ TEST(AffineCcd, SkipsNoCandidateThatLimitsTheStep) {
     ContactScale scale;
     scale.dhat = 4e-3;
     const Mat34 start = state.q[bolt];
-    const std::vector<Sweep> sweeps{{state.q[nut], state.q[nut], 0.0, false},
-                                    {start, turned(start, 0.08, Vec3::Zero()), 0.02, true}};
+    const std::vector<Motion> motions{{state.q[nut], state.q[nut], 0.0, false},
+                                      {start, turned(start, 0.08, Vec3::Zero()), 0.02, true}};
     ContactField field(model, state);
-    field.rebuild(model, sweeps, scale, {1e300, 1.0});
+    field.rebuild(model, motions, scale, {{1e300, 1.0}});
     ASSERT_EQ(field.pair_count(), 1);
     field.set_trial(nut, state.q[nut], state.q[nut]);
 
@@ -97,7 +97,7 @@ TEST(AffineContact, StiffensOnlyWhatIsUnusuallyClose) {
         upper.col(3) = Vec3(0.1, 1.0 + part * scale.dhat, 0.1);
         ContactField field(model, state);
         field.rebuild(model, {{state.q[0], state.q[0], 0.0, false}, {upper, upper, 1e-3, true}}, scale,
-                      {1.0, 1.0});
+                      {{1.0, 1.0}});
         field.set_pose(0, state.q[0]);
         field.set_pose(1, upper);
         field.evaluate(0);

@@ -51,12 +51,13 @@ struct TwoBoxes {
     State state;
     Settings settings;
     StepBodies bodies;
-    std::vector<Sweep> sweeps;
+    std::vector<Motion> motions;
     std::unique_ptr<ContactField> field;
     std::vector<Mat34> q, wanted;
-    std::vector<char> left;
-    std::vector<JointRow> rows;
+    std::vector<char> outside;
+    std::vector<ConstraintRow> rows;
     std::vector<double> multipliers;
+    std::vector<Motor> motors;
     std::vector<int> node{0, 1};
     std::vector<std::unique_ptr<solve::BlockCholesky>> solvers;
     IslandMemories memories;
@@ -78,12 +79,12 @@ struct TwoBoxes {
         for (int k = 0; k < 9; ++k) state.q[1].data()[k] += 1e-3 * number(random);
         state.q[1].col(3) = Vec3(0.3 * number(random), 1.12, 0.3 * number(random));
         q = wanted = state.q;
-        left.assign(q.size(), 0);
+        outside.assign(q.size(), 0);
         bodies.potential_scale = 1e-4;
         settings.kappa = 1e5;
         for (int k = 0; k < 2; ++k) {
             BodyStep body;
-            body.role = Role::moving;
+            body.type = BodyType::dynamic_body;
             body.inertia = inertia_of(model.bodies, k);
             body.start = q[k];
             for (int i = 0; i < 12; ++i) body.start.data()[i] += 3e-4 * number(random);
@@ -91,16 +92,17 @@ struct TwoBoxes {
             body.target.col(3).y() += k ? -0.05 : 0.05;
             body.rigidity = bodies.potential_scale * settings.kappa;
             bodies.body.push_back(body);
-            sweeps.push_back({q[k], q[k], 0.05, true});
+            motions.push_back({q[k], q[k], 0.05, true});
         }
         field = std::make_unique<ContactField>(model, state);
         ContactScale scale;
         scale.dhat = 0.3;
         scale.reference_acceleration = 1e4;
-        field->rebuild(model, sweeps, scale, {2.0, 2.0});
+        field->rebuild(model, motions, scale, {{2.0, 2.0}});
         solvers.resize(2);
-        context = std::make_unique<StepContext>(StepContext{
-            settings, bodies, sweeps, *field, q, rows, multipliers, wanted, left, node, solvers, memories});
+        context =
+            std::make_unique<StepContext>(StepContext{settings, bodies, motions, *field, q, rows, motors,
+                                                      multipliers, wanted, outside, node, solvers, memories});
         context->friction_eps = 1e-3;
         island.bodies = {0, 1};
         for (int k = 0; k < field->pair_count(); ++k) island.pairs.push_back(k);
@@ -170,15 +172,15 @@ MatX naive_matrix(const TwoBoxes& two) {
         add(p.local_a, p.local_b, along, scale * p.limit * f.curvature);
         add(p.local_a, p.local_b, p.normal.cross(along), scale * p.limit * f.slope / u.norm());
     }
-    std::array<ContactBend, 2> bends;
+    std::array<ContactCurvature, 2> parts;
     for (const ContactPoint& p : pair.points) {
         if (p.force < relevant_force(*two.context, two.field->pair(0))) continue;
         const int count = two.field->bends(0, p, bends);
         for (int k = 0; k < count; ++k) {
             VecX j(24);
-            j.head<12>() = Eigen::Map<const Vec12>(bends[k].a.data());
-            j.tail<12>() = Eigen::Map<const Vec12>(bends[k].b.data());
-            H += scale * bends[k].stiffness * j * j.transpose();
+            j.head<12>() = Eigen::Map<const Vec12>(parts[k].a.data());
+            j.tail<12>() = Eigen::Map<const Vec12>(parts[k].b.data());
+            H += scale * parts[k].stiffness * j * j.transpose();
         }
     }
     for (int body = 0; body < 2; ++body) {
@@ -224,16 +226,16 @@ TEST(AffineContact, BendsAreThePositivePartOfTheCurvature) {
     std::set<geometry::SubCase> sub_cases;
     for (unsigned seed = 1; seed < 12; ++seed) {
         const TwoBoxes two(seed);
-        std::array<ContactBend, 2> bends;
+        std::array<ContactCurvature, 2> parts;
         for (const ContactPoint& p : two.field->contacts(0).points) {
             const MatX wanted = positive_curvature(two, p, sub_cases);
             MatX H = MatX::Zero(24, 24);
             const int count = two.field->bends(0, p, bends);
             for (int k = 0; k < count; ++k) {
                 VecX j(24);
-                j.head<12>() = Eigen::Map<const Vec12>(bends[k].a.data());
-                j.tail<12>() = Eigen::Map<const Vec12>(bends[k].b.data());
-                H += bends[k].stiffness * j * j.transpose();
+                j.head<12>() = Eigen::Map<const Vec12>(parts[k].a.data());
+                j.tail<12>() = Eigen::Map<const Vec12>(parts[k].b.data());
+                H += parts[k].stiffness * j * j.transpose();
             }
             EXPECT_LT((H - wanted).norm(), 1e-9 * (wanted.norm() + p.force)) << seed;
         }

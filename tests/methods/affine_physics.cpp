@@ -177,7 +177,7 @@ TEST(AffinePhysics, MinimumSeparationIsKept) {
 struct RunResult {
     std::vector<Mat34> q;
     int kept = 0;     // steps that used the candidates of an earlier one
-    int renewed = 0;  // steps that bodies left their slack in
+    int renewed = 0;  // steps that bodies left their margin in
 };
 
 RunResult run_steps(const Scene& scene, int steps, int threads, int resume_at) {
@@ -262,7 +262,7 @@ TEST(AffinePhysics, SmallStepsShareCandidatesAlsoAfterResuming) {
     }
 }
 
-// A ball hits a wall: the bodies that leave their slack get new candidates within the step, and the others keep theirs for the
+// A ball hits a wall: the bodies that leave their margin get new candidates within the step, and the others keep theirs for the
 // steps after it.
 TEST(AffinePhysics, CandidatesOfSomeBodiesLastAlsoAfterResuming) {
     const Scene scene = builtin("wrecking-ball", {{"blocks", 60.0}, {"chain", false}});

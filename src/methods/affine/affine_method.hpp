@@ -8,6 +8,7 @@
 
 #include "math/timer.hpp"
 #include "methods/affine/bodies.hpp"
+#include "methods/affine/candidate_cache.hpp"
 #include "methods/affine/contact_field.hpp"
 #include "methods/affine/island.hpp"
 #include "methods/affine/restitution.hpp"
@@ -22,7 +23,10 @@ namespace affine {
 
 class AffineMethod final : public Stepper {
   public:
-    AffineMethod(const Model& model, const State& state, const Settings& settings);
+    // `state` is where the bodies are, or a copy in which those that touched have been moved apart: the first step begins
+    // by doing the same, and says so in the words of `told`.
+    AffineMethod(const Model& model, const State& state, const Settings& settings,
+                 std::vector<std::string> told = {});
     ~AffineMethod() override;
 
     StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
@@ -31,24 +35,32 @@ class AffineMethod final : public Stepper {
 
   private:
     void plan_restitution(const Model& model, const State& state, double dt);
-    void prepare_bodies(const Model& model, const State& state, double dt);
-    void solve_free_bodies(StepReport& report);
-    void build_candidates(const Model& model, int round, double dt, double largest_motion);
-    void find_strays();
-    void find_leavers();
-    void expire_large_pairs();
-    void mark_crowded();
-    int steps_ahead() const;
-    Sweep sweep_ahead(std::size_t i, int steps, double dt) const;
-    void rebuild_candidates(const Model& model, bool some);
-    void solve_contacts(const Model& model, const State& state, const Outputs& outputs, double dt,
-                        StepReport& report);
+    double advance(const Model& model, State& state, Outputs& outputs, double now, double longest, double dt,
+                   StepReport& report);
+    void predict(const Model& model, const State& state, double now, double h);
+    void prepare_bodies(const Model& model, const State& state, double now, double h);
+    void solve_free_bodies();
+    double rigidity_of(const Model& model, int body) const;
+    bool script_presses_too_hard();
+    void release_path(const Outputs& outputs);
+    Mat34 scripted_target(const Model& model, const State& state, int body, double now, double h) const;
+    double part_before_fast_impact();
+    double part_before_impact(int pair);
+    void prepare_contacts(const Model& model, const State& state, double h);
+    PredictedStep predicted_step(const Model& model, double h) const {
+        return {model, bodies_, q_, free_, history_, scale_, loads_, h};
+    }
+    void solve_contacts(const Model& model, const Outputs& outputs, double h, StepReport& report);
     bool solve_islands(const Outputs& outputs, StepContext& context, int round);
     void finish(State& state, double dt);
-    void report_contacts(Outputs& outputs, StepReport& report);
-    void report_joints(const Model& model, const State& state, Outputs& outputs, StepReport& report) const;
-    void report_bodies(const Model& model, double dt, StepReport& report) const;
+    void report_contacts(Outputs& outputs, double share, StepReport& report);
+    void report_joints(const Model& model, const State& state, Outputs& outputs, double share,
+                       StepReport& report);
+    void report_deformation(const Model& model, const State& state, StepReport& report);
+    void report_bodies(const Model& model, const State& state, double now, double dt,
+                       StepReport& report) const;
     void report_restitution(StepReport& report) const;
+    void report_totals(const Model& model, const State& state, const Outputs& outputs, StepReport& report);
     void emit_path(const Outputs& outputs, const std::vector<Island>& islands,
                    const std::vector<IslandResult>& results);
 
@@ -61,14 +73,15 @@ class AffineMethod final : public Stepper {
     double tolerance_ = 0.0, eps_v_ = 0.0;
     std::vector<BodyHistory> history_;
     bool first_step_ = true;
-    std::vector<Sweep> sweeps_;  // what the candidates cover
-    int planned_ = 1;            // how many steps they were made for
-    int can_last_ = 0;           // how many the last ones would have served
-    int age_ = -1;               // steps since they were found; -1: none to keep
-    std::vector<char> strays_;   // bodies that they do not cover any more
-    int stray_count_ = 0;
-    std::vector<char> crowded_;     // bodies with many candidates
-    bool must_find_again_ = false;  // after a checkpoint, which has their sweeps only
+    std::vector<Mat34> opened_;             // where the bodies are to start; empty: where they are
+    std::vector<std::string> told_;         // about that
+    bool fresh_history_ = true;             // what BDF2 knows of steps before is not of this length
+    double last_h_ = 0.0;                   // s, of the last step
+    double load_ = 0.0;                     // N: weight of all bodies and the largest applied force
+    std::vector<double> script_weight_;     // per body: of a kinematic one over its inertia
+    std::vector<std::vector<Mat34>> path_;  // segments of the step under way
+    std::vector<double> rigidity_factor_;   // per body: times the stiffness that inertia and loads ask for
+    CandidateCache candidates_{field_};
 
     // Scratch of one step.
     StepBodies bodies_;
@@ -77,13 +90,23 @@ class AffineMethod final : public Stepper {
     std::vector<Mat34> q_;        // current iterate
     std::vector<Mat34> free_;     // where bodies would go without contact
     std::vector<char> finished_;  // bodies whose island has converged
-    std::vector<double> contact_mass_;
+    ContactLoads loads_;
+    std::vector<Wrench> joint_loads_;  // averaged over the step, per joint
+    double smallest_dhat_ = 0.0;       // m: of a pair, however close it starts
+    // Sums over the parts of a step.
+    struct Totals {
+        int substeps = 0, solves = 0, fallbacks = 0, line_search_steps = 0, builds = 0;
+        double inner_ms[5] = {0, 0, 0, 0, 0};
+    };
+    Totals totals_;
+    int free_iterations_ = 0;
+    bool free_converged_ = true;
     std::vector<int> node_;
-    std::vector<JointRow> joint_rows_;
+    std::vector<ConstraintRow> constraint_rows_;
     std::vector<double> multipliers_;
-    std::vector<Mat34> wanted_;
-    std::vector<char> left_;    // bodies that left their slack
-    std::vector<double> room_;  // slack of bodies that left theirs, in this step
+    std::vector<Motor> motors_;
+    std::vector<Mat34> heading_;
+    std::vector<char> outside_;  // bodies that left their margin
     std::vector<int>
         friction_renewed_;      // how often the normal forces of a body's friction were, in this step
     std::vector<double> turn_;  // rad, that inertia and torques alone would turn a body by
@@ -92,9 +115,8 @@ class AffineMethod final : public Stepper {
     std::unordered_map<std::uint64_t, std::vector<FrictionPoint>> friction_;
     std::unique_ptr<std::ofstream> log_;
     long step_ = 0;
-    int iterations_ = 0, solves_ = 0, fallbacks_ = 0, line_search_steps_ = 0, builds_ = 0;
+    int iterations_ = 0;
     bool converged_ = true;
-    double inner_ms_[5] = {0, 0, 0, 0, 0};
 };
 
 }  // namespace affine

@@ -9,6 +9,14 @@
 #include "methods/affine/reactions.hpp"
 
 namespace tenon::affine {
+namespace {
+
+constexpr double most_strain = 1e-4;    // |A^T A - I| from which a body is made stiffer
+constexpr double wanted_strain = 1e-5;  // what that is to bring it to
+constexpr double most_stiffer = 1e4;    // times: beyond it round-off of the stiff energy would be motion
+constexpr double told_strain = 1e-3;    // warned of
+
+}  // namespace
 
 // Islands move independently of each other: their k-th pieces can be told together.
 void AffineMethod::emit_path(const Outputs& outputs, const std::vector<Island>& islands,
@@ -22,8 +30,13 @@ void AffineMethod::emit_path(const Outputs& outputs, const std::vector<Island>& 
             if (k < results[i].path.size())
                 for (std::size_t n = 0; n < islands[i].bodies.size(); ++n)
                     poses[islands[i].bodies[n]] = results[i].path[k][n];
-        outputs.path_sink(poses);
+        path_.push_back(std::move(poses));
     }
+}
+
+void AffineMethod::release_path(const Outputs& outputs) {
+    for (const std::vector<Mat34>& poses : path_) outputs.path_sink(poses);
+    path_.clear();
 }
 
 void AffineMethod::write_log(const std::vector<Island>& islands, const std::vector<IslandResult>& results,
@@ -42,15 +55,14 @@ void AffineMethod::write_log(const std::vector<Island>& islands, const std::vect
     log_->flush();
 }
 
-void AffineMethod::report_contacts(Outputs& outputs, StepReport& report) {
-    double closest_gap = 1e300;
-    std::vector<std::size_t> first(field_.pair_count() + 1, 0);
+// Forces count with the share of the step that they acted for.
+void AffineMethod::report_contacts(Outputs& outputs, double share, StepReport& report) {
+    std::vector<std::size_t> first(field_.pair_count() + 1, outputs.contacts.size());
     for (int k = 0; k < field_.pair_count(); ++k) {
         const PairContacts& contacts = field_.contacts(k);
         first[k + 1] = first[k] + contacts.points.size();
         if (contacts.points.empty()) continue;
         report.min_distance = std::min(report.min_distance, contacts.closest);
-        closest_gap = std::min(closest_gap, contacts.closest - contacts.range.separation);
     }
     outputs.contacts.resize(first.back());
     parallel_for(field_.pair_count(), 64, [&](std::size_t k) {
@@ -65,7 +77,7 @@ void AffineMethod::report_contacts(Outputs& outputs, StepReport& report) {
             contact.b = pair.b;
             contact.point = 0.5 * (transform(q_[pair.a], p.local_a) + transform(q_[pair.b], p.local_b));
             contact.normal = -p.normal;
-            contact.force = -p.force * p.normal;
+            contact.force = -share * p.force * p.normal;
             contact.distance = p.distance;
         }
         for (const FrictionPoint& f : contacts.friction) {
@@ -75,36 +87,80 @@ void AffineMethod::report_contacts(Outputs& outputs, StepReport& report) {
                     (contacts.points[nearest].local_a - f.local_a).squaredNorm())
                     nearest = i;
             out[nearest].force +=
-                friction_force(f, q_[pair.a] - bodies_.body[pair.a].start,
-                               q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
+                share * friction_force(f, q_[pair.a] - bodies_.body[pair.a].start,
+                                       q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
         }
     });
     report.contacts = static_cast<int>(outputs.contacts.size());
-    // Bodies closer than a thousandth of the range: the barrier is too soft for this scene.
-    if (closest_gap < 1e-3 * scale_.dhat && scale_.stiffening < 1e4) scale_.stiffening *= 2.0;
 }
 
-void AffineMethod::report_joints(const Model& model, const State& state, Outputs& outputs,
-                                 StepReport& report) const {
+void AffineMethod::report_joints(const Model& model, const State& state, Outputs& outputs, double share,
+                                 StepReport& report) {
     if (model.joints.empty()) return;
-    joint_reactions(
-        model, state, outputs,
-        {bodies_, q_, field_, joint_rows_, multipliers_, scale_.friction_eps, settings_.rigidity});
+    joint_reactions(model, state, outputs,
+                    {bodies_, q_, field_, constraint_rows_, multipliers_, motors_, scale_.friction_eps,
+                     settings_.rigidity});
+    for (std::size_t j = 0; j < model.joints.size(); ++j) {
+        Wrench& sum = joint_loads_[j];
+        sum.force += share * outputs.joints[j].force;
+        sum.torque += share * outputs.joints[j].torque;
+        outputs.joints[j].force = sum.force;
+        outputs.joints[j].torque = sum.torque;
+    }
     report.joint_residual = joint_residual_max(model, state);
 }
 
-// Scripted bodies that contact holds up, and bodies that turn so fast that a step cannot see their way.
-void AffineMethod::report_bodies(const Model& model, double dt, StepReport& report) const {
+// Bodies are meant to be rigid: those that strain are made stiffer from the next step on, and told of.
+void AffineMethod::report_deformation(const Model& model, const State& state, StepReport& report) {
+    double largest = 0.0;
+    int most = -1;
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        if (bodies_.body[i].type == BodyType::static_body) continue;
+        const double deformation = strain(state.q[i].leftCols<3>()).cwiseAbs().maxCoeff();
+        if (deformation > most_strain)
+            rigidity_factor_[i] = std::min(most_stiffer, rigidity_factor_[i] * deformation / wanted_strain);
+        if (deformation <= largest) continue;
+        largest = deformation;
+        most = static_cast<int>(i);
+    }
+    report.figures.emplace_back("deformation_max", largest);
+    if (largest > told_strain && settings_.kappa == 0.0)
+        report.warnings.push_back(fmt::format(
+            "'{}' is strained by {:.2g}: bodies are meant to be rigid; take a smaller step, or give `kappa` "
+            "for bodies that may deform",
+            model.bodies.name[most], largest));
+}
+
+void AffineMethod::report_totals(const Model& model, const State& state, const Outputs& outputs,
+                                 StepReport& report) {
+    const char* names[] = {"assemble", "solve", "ccd", "energy", "move"};
+    for (std::size_t k = 0; k < std::size(names); ++k) timer_.add(names[k], totals_.inner_ms[k]);
+    report.contacts = static_cast<int>(outputs.contacts.size());
+    report.figures = {{"solves", static_cast<double>(totals_.solves)},
+                      {"ldlt", static_cast<double>(totals_.fallbacks)},
+                      {"line_search", static_cast<double>(totals_.line_search_steps)},
+                      {"candidate_builds", static_cast<double>(totals_.builds)},
+                      {"candidates", static_cast<double>(field_.candidate_count())},
+                      {"substeps", static_cast<double>(totals_.substeps)}};
+    report_deformation(model, state, report);
+    report_restitution(report);
+}
+
+// Scripted bodies that contact holds up, and bodies that turn so fast that a step cannot see their path.
+void AffineMethod::report_bodies(const Model& model, const State& state, double now, double dt,
+                                 StepReport& report) const {
     for (std::size_t i = 0; i < q_.size(); ++i) {
         const BodyStep& body = bodies_.body[i];
-        if (body.role == Role::moving && turn_[i] > EIGEN_PI)
+        if (body.type == BodyType::dynamic_body && turn_[i] > EIGEN_PI)
             report.warnings.push_back(
                 "'" + model.bodies.name[i] +
                 "' turns more than half a turn in a step: a step sees less than that, and it "
                 "slows down; take a smaller one than " +
                 fmt::format("{:.2g} s", EIGEN_PI / turn_[i] * dt));
-        if (body.role != Role::scripted) continue;
-        const double lag = displacement_bound(q_[i] - body.target, field_.shape(static_cast<int>(i)));
+        if (body.type != BodyType::kinematic_body) continue;
+        const double lag =
+            displacement_bound(q_[i] - scripted_pose(model, state, static_cast<int>(i), now + dt),
+                               field_.shape(static_cast<int>(i)));
         if (lag > scale_.dhat)
             report.warnings.push_back("contact holds up the scripted body '" + model.bodies.name[i] + "'");
     }

@@ -1,4 +1,4 @@
-// What each body brings into a step: its role, its inertia, where inertia and loads want it to go.
+// What each body brings into a step: its type, its inertia, where inertia and loads want it to go.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,8 @@
 
 namespace tenon::affine {
 
-enum class Role : char { still, scripted, moving };
-
 struct BodyStep {
-    Role role = Role::still;
+    BodyType type = BodyType::static_body;
     Inertia inertia;
     Mat34 start;            // pose at the start of the step
     Mat34 target;           // minimiser of the inertial term

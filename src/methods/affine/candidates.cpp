@@ -25,10 +25,10 @@ Box3 moved_box(const Mat34& q, const ContactShape& shape) {
 }
 
 // For a search against the other shape.
-geometry::Posed posed_sweep(const ContactShape& shape, const ContactShape& other, const Sweep& sweep) {
+geometry::Posed posed_motion(const ContactShape& shape, const ContactShape& other, const Motion& reference) {
     const geometry::SurfaceTree& tree = shape.tree_against(other);
-    geometry::Posed body =
-        sweep.q0 == sweep.q1 ? geometry::posed(tree, sweep.q0) : geometry::posed(tree, sweep.q0, sweep.q1);
+    geometry::Posed body = reference.q0 == reference.q1 ? geometry::posed(tree, reference.q0)
+                                                        : geometry::posed(tree, reference.q0, reference.q1);
     body.vertex_counts = shape.vertex_touches;
     body.edge_counts = shape.edge_touches;
     return body;
@@ -78,20 +78,20 @@ float edge_weight(const ContactShape& a, const ContactShape& b, const Mat34& qa,
     return static_cast<float>(std::max(value, 0.01));
 }
 
-double deviation_from(const Sweep& sweep, const Mat34& q, const ContactShape& shape) {
-    const Mat34 along = sweep.q1 - sweep.q0;
+double deviation_from(const Motion& reference, const Mat34& q, const ContactShape& shape) {
+    const Mat34 along = reference.q1 - reference.q0;
     const double length = along.squaredNorm();
-    const Mat34 offset = q - sweep.q0;
+    const Mat34 offset = q - reference.q0;
     if (length == 0.0) return displacement_bound(offset, shape);
     const double s = std::clamp(along.cwiseProduct(offset).sum() / length, 0.0, 1.0);
     return displacement_bound(offset - s * along, shape);
 }
 
 void CandidateBuilder::build(const Model& model, const std::vector<const ContactShape*>& shapes,
-                             const std::vector<Sweep>& sweeps, double dhat, CandidateSet& out) {
-    find_body_pairs(model, shapes, sweeps, dhat);
+                             const std::vector<Motion>& motions, double dhat, CandidateSet& out) {
+    find_body_pairs(model, shapes, motions, dhat);
     out.resize(0);
-    search(shapes, sweeps, out);
+    search(shapes, motions, out);
     std::swap(out.pairs, fresh_);
     slots_ = 0;
     free_slots_.clear();
@@ -99,11 +99,11 @@ void CandidateBuilder::build(const Model& model, const std::vector<const Contact
 }
 
 void CandidateBuilder::rebuild(const Model& model, const std::vector<const ContactShape*>& shapes,
-                               const std::vector<Sweep>& sweeps, double dhat,
+                               const std::vector<Motion>& motions, double dhat,
                                const std::vector<char>& changed, CandidateSet& set, std::vector<int>& added) {
-    find_body_pairs(model, shapes, sweeps, dhat);
+    find_body_pairs(model, shapes, motions, dhat);
     std::erase_if(body_pairs_, [&](const geometry::ItemPair& p) { return !changed[p.a] && !changed[p.b]; });
-    search(shapes, sweeps, set);
+    search(shapes, motions, set);
     for (const CandidatePair& old : set.pairs)
         if (changed[old.a] || changed[old.b]) free_slots_.push_back(old.slot);
     // Both lists are sorted by bodies, and so is what comes of them.
@@ -127,33 +127,33 @@ void CandidateBuilder::rebuild(const Model& model, const std::vector<const Conta
 }
 
 void CandidateBuilder::find_body_pairs(const Model& model, const std::vector<const ContactShape*>& shapes,
-                                       const std::vector<Sweep>& sweeps, double dhat) {
-    const std::size_t count = sweeps.size();
+                                       const std::vector<Motion>& motions, double dhat) {
+    const std::size_t count = motions.size();
     boxes_.resize(count);
     moves_.resize(count);
     reach_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
-        reach_[i] = sweeps[i].slack + 0.5 * dhat + model.bodies.min_separation[i];
-        boxes_[i] = moved_box(sweeps[i].q0, *shapes[i]);
-        if (sweeps[i].moves) boxes_[i].add(moved_box(sweeps[i].q1, *shapes[i]));
+        reach_[i] = motions[i].margin + 0.5 * dhat + model.bodies.min_separation[i];
+        boxes_[i] = moved_box(motions[i].q0, *shapes[i]);
+        if (motions[i].moves) boxes_[i].add(moved_box(motions[i].q1, *shapes[i]));
         boxes_[i].inflate(reach_[i]);
-        moves_[i] = sweeps[i].moves;
+        moves_[i] = motions[i].moves;
     }
     broad_phase_.find_pairs(boxes_, body_pairs_, moves_);
     std::erase_if(body_pairs_, [&](const geometry::ItemPair& p) { return !model.may_collide(p.a, p.b); });
 }
 
 void CandidateBuilder::search(const std::vector<const ContactShape*>& shapes,
-                              const std::vector<Sweep>& sweeps, CandidateSet& set) {
-    split_large_pairs(shapes, sweeps);
+                              const std::vector<Motion>& motions, CandidateSet& set) {
+    split_large_pairs(shapes, motions);
     if (found_.size() < searches_.size()) found_.resize(searches_.size());
     const std::size_t grain = searches_.size() == body_pairs_.size() ? 4 : 1;
     parallel_for(searches_.size(), grain, [&](std::size_t k) {
         thread_local geometry::OverlapScratch scratch;
         const Search& search = searches_[k];
         const auto [a, b] = body_pairs_[search.pair];
-        const geometry::Posed in_a = posed_sweep(*shapes[a], *shapes[b], sweeps[a]),
-                              in_b = posed_sweep(*shapes[b], *shapes[a], sweeps[b]);
+        const geometry::Posed in_a = posed_motion(*shapes[a], *shapes[b], motions[a]),
+                              in_b = posed_motion(*shapes[b], *shapes[a], motions[b]);
         if (search.part)
             geometry::find_candidates(in_a, in_b, reach_[a] + reach_[b], search.start, scratch, found_[k]);
         else
@@ -164,7 +164,7 @@ void CandidateBuilder::search(const std::vector<const ContactShape*>& shapes,
 
 // One search for each pair of bodies; for large surfaces several, which together find the same in the same order.
 void CandidateBuilder::split_large_pairs(const std::vector<const ContactShape*>& shapes,
-                                         const std::vector<Sweep>& sweeps) {
+                                         const std::vector<Motion>& motions) {
     searches_.clear();
     for (std::size_t k = 0; k < body_pairs_.size(); ++k) {
         const auto [a, b] = body_pairs_[k];
@@ -172,8 +172,8 @@ void CandidateBuilder::split_large_pairs(const std::vector<const ContactShape*>&
             searches_.push_back({k, {}, false});
             continue;
         }
-        geometry::split_search(posed_sweep(*shapes[a], *shapes[b], sweeps[a]),
-                               posed_sweep(*shapes[b], *shapes[a], sweeps[b]), reach_[a] + reach_[b],
+        geometry::split_search(posed_motion(*shapes[a], *shapes[b], motions[a]),
+                               posed_motion(*shapes[b], *shapes[a], motions[b]), reach_[a] + reach_[b],
                                parts_of_search, parts_);
         for (const geometry::NodePair& start : parts_) searches_.push_back({k, start, true});
     }

@@ -1,6 +1,6 @@
 // Candidate pairs of primitives: everything that could come into contact range while each body stays within its
-// slack of a straight reference motion. One set serves all Newton iterations of a step, and further steps while bodies
-// stay within their slack; who leaves it is searched again.
+// margin of a straight reference motion. One set serves all Newton iterations of a step, and further steps while bodies
+// stay within their margin; who leaves it is searched again.
 #pragma once
 
 #include <algorithm>
@@ -53,10 +53,10 @@ inline CandidatePair piece_of(CandidatePair pair, int n) {
     return pair;
 }
 
-// Reference motion of a body: straight from q0 to q1, plus or minus `slack` in any direction.
-struct Sweep {
+// Reference motion of a body: straight from q0 to q1, plus or minus `margin` in any direction.
+struct Motion {
     Mat34 q0, q1;
-    double slack = 0.0;
+    double margin = 0.0;
     bool moves = true;
     Mat34 start = q0;  // where the body was at the beginning of the step: edges are weighed there
 };
@@ -74,7 +74,7 @@ inline double displacement_bound(const Mat34& D, const ContactShape& shape) {
 }
 
 // How far any point of the body at q can be from the reference motion.
-double deviation_from(const Sweep& sweep, const Mat34& q, const ContactShape& shape);
+double deviation_from(const Motion& reference, const Mat34& q, const ContactShape& shape);
 
 // Edges less than a few degrees from parallel have closest points that jump: they count less, at the step's start
 // pose, but never nothing, so that CCD and barrier always speak of the same pairs.
@@ -99,11 +99,11 @@ struct CandidateSet {
 class CandidateBuilder {
   public:
     void build(const Model& model, const std::vector<const ContactShape*>& shapes,
-               const std::vector<Sweep>& sweeps, double dhat, CandidateSet& out);
-    // Where only the sweeps of some bodies have changed: looks at their pairs again. The others' candidates stay where they
+               const std::vector<Motion>& motions, double dhat, CandidateSet& out);
+    // Where only the motions of some bodies have changed: looks at their pairs again. The others' candidates stay where they
     // are, with their slots; new ones are added at the end. Leaves the new pairs, sorted, in `added`.
     void rebuild(const Model& model, const std::vector<const ContactShape*>& shapes,
-                 const std::vector<Sweep>& sweeps, double dhat, const std::vector<char>& changed,
+                 const std::vector<Motion>& motions, double dhat, const std::vector<char>& changed,
                  CandidateSet& set, std::vector<int>& added);
 
     int slots() const { return slots_; }  // one more than the highest
@@ -125,11 +125,12 @@ class CandidateBuilder {
         bool part;
     };
     void find_body_pairs(const Model& model, const std::vector<const ContactShape*>& shapes,
-                         const std::vector<Sweep>& sweeps, double dhat);
+                         const std::vector<Motion>& motions, double dhat);
     // Leaves the pairs in `fresh_` and appends their candidates to the set's.
-    void search(const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps,
+    void search(const std::vector<const ContactShape*>& shapes, const std::vector<Motion>& motions,
                 CandidateSet& set);
-    void split_large_pairs(const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps);
+    void split_large_pairs(const std::vector<const ContactShape*>& shapes,
+                           const std::vector<Motion>& motions);
     void join(const std::vector<const ContactShape*>& shapes, CandidateSet& set);
 
     geometry::BroadPhase broad_phase_;

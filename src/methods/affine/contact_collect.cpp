@@ -59,7 +59,7 @@ class FeatureTable {
     std::uint64_t now_ = 0;
 };
 
-// Pairs of primitives of one kind on their way through a kernel.
+// Pairs of primitives of one kind on their path through a kernel.
 struct Batch {
     int count = 0;
     std::vector<int> candidate;

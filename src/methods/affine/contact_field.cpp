@@ -5,6 +5,7 @@
 
 #include "geometry/ccd.hpp"
 #include "math/parallel.hpp"
+#include "methods/affine/barrier_scale.hpp"
 #include "methods/affine/contact_corners.hpp"
 
 namespace tenon::affine {
@@ -30,8 +31,6 @@ double ccd_of(const Candidate& c, const std::array<Vec3, 4>& s, const std::array
 constexpr std::size_t few_vertices = 64;
 constexpr double most_used = 0.8;
 constexpr std::size_t many_vertices = 1024;  // threads share more
-
-constexpr double unusually_close = 1e-3;  // of the contact range
 
 // An affine map, two rows at once.
 class Mover {
@@ -102,10 +101,10 @@ ContactField::ContactField(const Model& model, const State& state) {
         points_[i].shape = body_shapes_[i] = shape_table_[model.bodies.shape[i]].get();
 }
 
-void ContactField::rebuild(const Model& model, const std::vector<Sweep>& sweeps, const ContactScale& scale,
-                           const std::vector<double>& contact_mass) {
-    builder_.build(model, body_shapes_, sweeps, scale.dhat, set_);
-    note_starts(sweeps);
+void ContactField::rebuild(const Model& model, const std::vector<Motion>& motions, const ContactScale& scale,
+                           const ContactLoads& loads) {
+    builder_.build(model, body_shapes_, motions, scale.dhat, set_);
+    note_starts(motions);
     known_.grow(set_.count);
     for (BodyPoints& points : points_) {
         points.odometer = 0.0;
@@ -114,20 +113,20 @@ void ContactField::rebuild(const Model& model, const std::vector<Sweep>& sweeps,
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
     parallel_for(set_.pairs.size(), 16, [&](std::size_t k) { start_pair(static_cast<int>(k)); });
     builder_.visit_vertices([&](int body, const std::vector<int>& more) { points_[body].use(more); });
-    start_step(model, scale, contact_mass);
+    start_step(model, scale, loads);
 }
 
-void ContactField::rebuild(const Model& model, const std::vector<Sweep>& sweeps,
+void ContactField::rebuild(const Model& model, const std::vector<Motion>& motions,
                            const std::vector<char>& changed, const ContactScale& scale,
-                           const std::vector<double>& contact_mass) {
+                           const ContactLoads& loads) {
     compact();
-    builder_.rebuild(model, body_shapes_, sweeps, scale.dhat, changed, set_, added_);
-    note_starts(sweeps);
+    builder_.rebuild(model, body_shapes_, motions, scale.dhat, changed, set_, added_);
+    note_starts(motions);
     known_.grow(set_.count);
     contacts_.resize(std::max(contacts_.size(), static_cast<std::size_t>(builder_.slots())));
     parallel_for(added_.size(), 16, [&](std::size_t k) { start_pair(added_[k]); });
     builder_.visit_vertices([&](int body, const std::vector<int>& more) { points_[body].use(more); });
-    start_step(model, scale, contact_mass);
+    start_step(model, scale, loads);
 }
 
 // Partial rebuilds leave what they replace behind: takes it out when it is more than what is in use.
@@ -155,9 +154,9 @@ void ContactField::compact() {
     set_.resize(used);
 }
 
-void ContactField::note_starts(const std::vector<Sweep>& sweeps) {
-    start_.resize(sweeps.size());
-    for (std::size_t i = 0; i < sweeps.size(); ++i) start_[i] = sweeps[i].start;
+void ContactField::note_starts(const std::vector<Motion>& motions) {
+    start_.resize(motions.size());
+    for (std::size_t i = 0; i < motions.size(); ++i) start_[i] = motions[i].start;
 }
 
 // Few candidates ever come into range.
@@ -185,19 +184,16 @@ void ContactField::start_pair(int k) {
     });
 }
 
-void ContactField::start_step(const Model& model, const ContactScale& scale,
-                              const std::vector<double>& contact_mass) {
+void ContactField::start_step(const Model& model, const ContactScale& scale, const ContactLoads& loads) {
     parallel_for(set_.pairs.size(), 64, [&](std::size_t k) {
         const int a = set_.pairs[k].a, b = set_.pairs[k].b;
         PairContacts& pair = contacts(static_cast<int>(k));
         pair.friction.clear();
-        pair.range = {scale.dhat, model.bodies.min_separation[a] + model.bodies.min_separation[b]};
+        pair.range.separation = model.bodies.min_separation[a] + model.bodies.min_separation[b];
         pair.mu = model.pair_friction(a, b);
-        const double mass = 1.0 / (1.0 / contact_mass[a] + 1.0 / contact_mass[b]);
-        const double strength =
-            strength_for_force(mass * scale.reference_acceleration, scale.dhat) * scale.stiffening;
-        if (strength != pair.strength) pair.seen_a = pair.seen_b = -1;
-        pair.strength = strength;
+        const PairRecord* known = memory_.find(a, b);
+        set_barrier(pair, set_.pairs[k], scale, loads, known ? known->dhat : scale.dhat,
+                    known ? known->stiffening : 1.0);
         pair.linked = false;
         ++pair.duals;
     });
@@ -224,12 +220,12 @@ void ContactField::set_trial(int body, const Mat34& q_from, const Mat34& q_to) {
 void ContactField::plan_trial(int body, const Mat34& q_from, const Mat34& q_to) {
     set_pose(body, q_from);
     BodyPoints& points = points_[body];
-    points.way = q_to - q_from;
-    points.step_bound = displacement_bound(points.way, *points.shape);
+    points.displacement = q_to - q_from;
+    points.step_bound = displacement_bound(points.displacement, *points.shape);
 }
 
 void ContactField::place_trial(int body) {
-    place(points_[body], points_[body].way, 0, points_[body].step);
+    place(points_[body], points_[body].displacement, 0, points_[body].step);
 }
 
 // Below this, plus what the bodies have moved since, a candidate's distance is not enough for the trial step.
@@ -272,12 +268,15 @@ void ContactField::evaluate(int k) {
     }
 }
 
-void ContactField::stiffen_if_close(int k) {
+bool ContactField::stiffen_if_close(int k) {
     PairContacts& pair = contacts(k);
-    if (pair.points.empty() || pair.closest - pair.range.separation > unusually_close * pair.range.dhat)
-        return;
-    pair.strength *= 10.0;
+    if (pair.points.empty() || pair.closest - pair.range.separation > unusually_close * pair.range.dhat ||
+        pair.stiffening >= most_stiffening)
+        return false;
+    pair.strength *= stiffening_factor;
+    pair.stiffening *= stiffening_factor;
     pair.seen_a = pair.seen_b = -1;
+    return true;
 }
 
 // Contacts at one place of both bodies slide alike: friction takes them as one, where their forces have their centre.
@@ -338,8 +337,8 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
     for (const int i : near) {
         if (!(options.t_max > 0.0)) break;
         const double gap = known_.clear[i] - odometer - options.min_separation;
-        const double room = gap > dhat ? gap - keep * dhat : (1.0 - keep) * gap;
-        if (room > pair_motion * options.t_max) continue;
+        const double spare = gap > dhat ? gap - keep * dhat : (1.0 - keep) * gap;
+        if (spare > pair_motion * options.t_max) continue;
         const Candidate& candidate = set_.candidates[i];
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
         std::array<Vec3, 4> start, step;
@@ -353,7 +352,7 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
         for (int n = 0; n < c.split; ++n)
             for (int m = c.split; m < c.count; ++m)
                 fastest = std::max(fastest, (step[n] - step[m]).squaredNorm());
-        if (room > 0.0 && fastest * options.t_max * options.t_max < room * room) continue;
+        if (spare > 0.0 && fastest * options.t_max * options.t_max < spare * spare) continue;
         for (int n = 0; n < c.count; ++n) step[n] += start[n];
         if (geometry::apart_along_axes(start, step, c.split, c.count, kept)) continue;
         options.t_max = std::min(options.t_max, ccd_of(candidate, start, step, options));
@@ -361,7 +360,7 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
     return options.t_max;
 }
 
-// The candidates whose gap the trial step might close too far, as far as bounds on the bodies' ways and the directions that
+// The candidates whose gap the trial step might close too far, as far as bounds on the bodies' paths and the directions that
 // candidates had when last looked at can tell.
 void ContactField::find_near(const CandidatePair& bodies, const PairContacts& pair, double t_max, double keep,
                              std::vector<int>& near) const {

@@ -8,6 +8,7 @@
 #include "geometry/apart_four.hpp"
 #include "methods/affine/barrier.hpp"
 #include "methods/affine/candidates.hpp"
+#include "methods/affine/pair_memory.hpp"
 #include "tenon/state.hpp"
 
 namespace tenon::affine {
@@ -24,7 +25,7 @@ struct ContactPoint {
 };
 
 // A direction in which moving the two bodies shortens the distance to second order: the force resists it.
-struct ContactBend {
+struct ContactCurvature {
     double stiffness = 0.0;  // N/m per squared unit of the direction
     Mat34 a, b;              // the direction as a load on each body's q
 };
@@ -51,7 +52,8 @@ struct PairContacts {
     std::vector<ContactPoint> points;
     std::vector<MergedCandidate> merged;
     std::vector<FrictionPoint> friction;
-    double strength = 0.0;  // joules, of the barrier
+    double strength = 0.0;    // joules, of the barrier
+    double stiffening = 1.0;  // times what the loads ask for
     ContactRange range;
     double mu = 0.0;
     double energy = 0.0;            // J, barrier only
@@ -65,17 +67,17 @@ struct PairContacts {
 // World positions of a body's vertices, with its shape.
 struct BodyPoints {
     const ContactShape* shape = nullptr;
-    std::vector<int> used;             // vertices that candidates have; the others' places are unknown
-    std::vector<char> is_used;         // per vertex
-    bool uses_all = true;              // all count, whatever candidates have
-    std::size_t up_to_date = 0;        // of those that count, so many are where q says
-    std::vector<Vec3> x;               // and one more, for kernels that read four numbers at once
-    std::vector<Vec3> step;            // displacement of a trial step, and one more
-    Mat34 way = Mat34::Zero();         // of the trial step
-    Mat34 q = Mat34::Constant(1e300);  // pose that x belongs to
-    long version = 0;                  // counts changes of q
-    double step_bound = 0.0;           // of any vertex's displacement in the trial step
-    double odometer = 0.0;             // bound on the way of any vertex since the candidates were built
+    std::vector<int> used;               // vertices that candidates have; the others' places are unknown
+    std::vector<char> is_used;           // per vertex
+    bool uses_all = true;                // all count, whatever candidates have
+    std::size_t up_to_date = 0;          // of those that count, so many are where q says
+    std::vector<Vec3> x;                 // and one more, for kernels that read four numbers at once
+    std::vector<Vec3> step;              // displacement of a trial step, and one more
+    Mat34 displacement = Mat34::Zero();  // of the trial step
+    Mat34 q = Mat34::Constant(1e300);    // pose that x belongs to
+    long version = 0;                    // counts changes of q
+    double step_bound = 0.0;             // of any vertex's displacement in the trial step
+    double odometer = 0.0;               // bound on the path of any vertex since the candidates were built
 
     std::size_t count() const { return uses_all ? shape->shape->mesh.vertices.size() : used.size(); }
     void use_none();
@@ -85,8 +87,15 @@ struct BodyPoints {
 struct ContactScale {
     double dhat = 1e-3;
     double reference_acceleration = 10.0;  // what the barrier holds at half range, m/s^2
-    double stiffening = 1.0;               // grows when bodies come too close
     double friction_eps = 1e-6;            // m: eps_v times the step
+};
+
+// What each body brings to its contacts.
+struct ContactLoads {
+    std::vector<double> mass;        // kg
+    std::vector<double> force = {};  // N, applied to it beside gravity; empty: none
+
+    double force_on(int body) const { return force.empty() ? 0.0 : force[body]; }
 };
 
 struct ContactLook;
@@ -96,13 +105,13 @@ class ContactField {
     ContactField(const Model& model, const State& state);
 
     // New candidates for the bodies' reference motions.
-    void rebuild(const Model& model, const std::vector<Sweep>& sweeps, const ContactScale& scale,
-                 const std::vector<double>& contact_mass);
+    void rebuild(const Model& model, const std::vector<Motion>& motions, const ContactScale& scale,
+                 const ContactLoads& loads);
     // The same, where only the reference motions of some bodies have changed: what is known of other pairs stays.
-    void rebuild(const Model& model, const std::vector<Sweep>& sweeps, const std::vector<char>& changed,
-                 const ContactScale& scale, const std::vector<double>& contact_mass);
+    void rebuild(const Model& model, const std::vector<Motion>& motions, const std::vector<char>& changed,
+                 const ContactScale& scale, const ContactLoads& loads);
     // A step with the candidates there are.
-    void start_step(const Model& model, const ContactScale& scale, const std::vector<double>& contact_mass);
+    void start_step(const Model& model, const ContactScale& scale, const ContactLoads& loads);
 
     int pair_count() const { return static_cast<int>(set_.pairs.size()); }
     const CandidatePair& pair(int k) const { return set_.pairs[k]; }
@@ -126,16 +135,26 @@ class ContactField {
     bool may_close(int k, double t_max, double keep) const;  // false: the whole trial step is safe
     void evaluate(int k);  // contacts of pair k at the present poses; nothing to do where neither body moved
     // Positive part of force x (-second derivative of the distance): up to two directions. Returns their number.
-    int bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const;
+    int curvatures(int k, const ContactPoint& point, std::array<ContactCurvature, 2>& out) const;
     void lag_friction(int k);  // takes present contacts as the friction's normal forces
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
     // Where pair k's contacts have come far closer than barriers usually let them: a stronger one from the next evaluation
-    // on, until candidates are found anew or the step ends.
-    void stiffen_if_close(int k);
+    // on. True when that was so.
+    bool stiffen_if_close(int k);
+
+    // Contact ranges at the start of a step, with all poses set: of pairs that are closer than the scene's range when the
+    // method starts (`fresh`), their gap; of those that have a shorter range, as far as their gap has grown.
+    void grow_ranges(const ContactScale& scale, const ContactLoads& loads, double smallest_dhat, bool fresh);
+    // At the end of a step: keeps what was stiffened, half of it where there is no need any more.
+    void keep_stiffening();
+    PairMemory& memory() { return memory_; }
+    const PairMemory& memory() const { return memory_; }
 
   private:
     void compact();
-    void note_starts(const std::vector<Sweep>& sweeps);
+    void set_barrier(PairContacts& pair, const CandidatePair& bodies, const ContactScale& scale,
+                     const ContactLoads& loads, double dhat, double stiffening);
+    void note_starts(const std::vector<Motion>& motions);
     void start_pair(int k);
     float weight_of(const CandidatePair& bodies, Candidate& candidate) const;
     void collect(const CandidatePair& bodies, PairContacts& pair);
@@ -169,6 +188,7 @@ class ContactField {
         }
     };
     Known known_;
+    PairMemory memory_;
     std::vector<int> added_;  // pairs of the last partial rebuild
 };
 

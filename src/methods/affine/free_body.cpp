@@ -85,7 +85,7 @@ FreeSolve newton(const Mat34& start, const Mat34& target, const Inertia& inertia
         const Vec12 d = newton_direction(out.q, target, inertia, weight, model, projection);
         const Mat34 step = Eigen::Map<const Mat34>(d.data());
         out.converged = step.leftCols<3>().cwiseAbs().maxCoeff() < tolerance;
-        const double slack = 1e-13 * (std::abs(value) + weight);
+        const double noise = 1e-13 * (std::abs(value) + weight);
         double length = 1.0;
         for (; length > 1e-12; length *= 0.5) {
             Mat34 trial = retract(out.q, step, length);
@@ -96,7 +96,7 @@ FreeSolve newton(const Mat34& start, const Mat34& target, const Inertia& inertia
             }
             if (trial.leftCols<3>().determinant() <= 0.0) continue;
             const double trial_value = objective(trial, target, inertia, weight, model);
-            if (trial_value > value + slack) continue;
+            if (trial_value > value + noise) continue;
             value = trial_value;
             out.q = trial;
             break;

@@ -21,9 +21,9 @@ struct Inertia {
 
 // State of one body at the two last steps. `older` is unused where `steps` is 0.
 struct BodyHistory {
-    Mat34 older_q, older_rate;  // BDF2
-    Mat34 acceleration;         // Newmark
-    double strayed = -1.0;      // from its free motion in the last step, m; negative: it touched nothing
+    Mat34 older_q, older_rate;     // BDF2
+    Mat34 acceleration;            // Newmark
+    double off_prediction = -1.0;  // from its free motion in the last step, m; negative: it touched nothing
 };
 
 // The weight h_eff^2 of potentials: h^2, (2h/3)^2 (h^2 in the first step), h^2/4.

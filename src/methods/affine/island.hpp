@@ -9,6 +9,7 @@
 #include "methods/affine/bodies.hpp"
 #include "methods/affine/contact_field.hpp"
 #include "methods/affine/joints.hpp"
+#include "methods/affine/motors.hpp"
 #include "solve/block_cholesky.hpp"
 
 namespace tenon::affine {
@@ -17,14 +18,15 @@ struct Island {
     std::vector<int> bodies;  // with unknowns, ascending or in a good elimination order
     std::vector<int> pairs;   // of the contact field
     std::vector<int> rows;    // of the joints
-    bool held = false;        // some body has fixed coordinates
-    bool detailed = false;    // some pair has many candidates
-    bool in_order = false;    // bodies are in a good elimination order
+    std::vector<int> motors;
+    bool held = false;      // some body has fixed coordinates
+    bool detailed = false;  // some pair has many candidates
+    bool in_order = false;  // bodies are in a good elimination order
 };
 
 // Islands from candidate pairs; bodies that cannot move separate them. Deterministic order.
 std::vector<Island> find_islands(const StepBodies& bodies, const ContactField& field,
-                                 const std::vector<JointRow>& rows);
+                                 const std::vector<ConstraintRow>& rows, const std::vector<Motor>& motors);
 
 // Islands are solved beside each other, and large ones share the work on their bodies and pairs: whoever has no island
 // left helps the others. Detailed pairs are shared one by one.
@@ -54,13 +56,14 @@ void for_islands(const std::vector<Island>& islands, const std::function<void(st
 struct StepContext {
     const Settings& settings;
     const StepBodies& bodies;
-    const std::vector<Sweep>& sweeps;
+    const std::vector<Motion>& motions;
     ContactField& field;
     std::vector<Mat34>& q;  // current iterate; an island touches its own bodies only
-    const std::vector<JointRow>& joint_rows;
+    const std::vector<ConstraintRow>& constraint_rows;
+    const std::vector<Motor>& motors;
     std::vector<double>& multipliers;  // per joint row: what holds it, J s^2 / m
-    std::vector<Mat34>& wanted;        // where bodies were heading when one of their island left its slack
-    std::vector<char>& left;           // bodies that left their slack
+    std::vector<Mat34>& heading;       // where bodies were heading when one of their island left its margin
+    std::vector<char>& outside;        // bodies that left their margin
     std::vector<int>& node;            // body to unknown within its island, -1 for still bodies
     std::vector<std::unique_ptr<solve::BlockCholesky>>& solvers;  // by an island's first body
     IslandMemories& memories;
@@ -92,7 +95,7 @@ struct IslandResult {
     int fallbacks = 0;  // solves by L D L^T
     int line_search_steps = 0;
     bool converged = false;
-    bool out_of_slack = false;
+    bool out_of_margin = false;
     double assemble_ms = 0, solve_ms = 0, ccd_ms = 0, energy_ms = 0, move_ms = 0;
     std::vector<std::vector<Mat34>> path;  // accepted pieces, poses in the order of the island's bodies
 
@@ -102,6 +105,7 @@ struct IslandResult {
 
 // Evaluates contacts at the given poses of the island's bodies; then E(q) of them, J s^2.
 void evaluate_pairs(const Island& island, StepContext& context, const std::vector<Mat34>& poses);
+double motor_off(const Motor& motor, const StepContext& context, const std::vector<Mat34>& poses);
 double energy_at(const Island& island, const StepContext& context, const std::vector<Mat34>& poses);
 
 IslandResult solve_island(const Island& island, StepContext& context, bool fresh);

@@ -72,29 +72,6 @@ Vec12 point_row(const Vec3& local, const Vec3& direction) {
     return row;
 }
 
-double spin_about(const Model& model, const State& state, int body, const Vec3& axis) {
-    if (!moves(state, body)) return 0.0;
-    return angular_velocity(state.q[body], state.rate[body], inertia_of(model.bodies, body)).dot(axis);
-}
-
-// Inverse inertia about an axis through the centre of mass.
-double turning_ease(const Model& model, const State& state, int body, const Vec3& axis) {
-    if (body < 0 || !state.dynamic(body)) return 0.0;
-    const Vec3 local = state.q[body].leftCols<3>().transpose() * axis;
-    return 1.0 / local.cwiseAbs2().dot(model.bodies.moments_of_inertia(body));
-}
-
-double motor_target(const MotorSpec& motor, double time) {
-    if (motor.profile.empty()) return motor.target;
-    if (time <= motor.profile.front()[0]) return motor.profile.front()[1];
-    for (std::size_t k = 1; k < motor.profile.size(); ++k)
-        if (time <= motor.profile[k][0]) {
-            const auto &from = motor.profile[k - 1], &to = motor.profile[k];
-            return from[1] + (time - from[0]) / (to[0] - from[0]) * (to[1] - from[1]);
-        }
-    return motor.profile.back()[1];
-}
-
 }  // namespace
 
 std::optional<Unsupported> unsupported_joint(const Scene& scene) {
@@ -137,8 +114,8 @@ std::optional<Unsupported> unsupported_joint(const Scene& scene) {
     return std::nullopt;
 }
 
-std::vector<JointRow> joint_rows(const Model& model, const State& state) {
-    std::vector<JointRow> rows;
+std::vector<ConstraintRow> constraint_rows(const Model& model, const State& state) {
+    std::vector<ConstraintRow> rows;
     for (std::size_t j = 0; j < model.joints.size(); ++j) {
         const Joint& joint = model.joints[j];
         const auto [a, b] = joint.bodies;
@@ -155,7 +132,8 @@ std::vector<JointRow> joint_rows(const Model& model, const State& state) {
     return rows;
 }
 
-std::vector<Vec12> world_joint_rows(const Model& model, const State& state, const Joint& joint, int side) {
+std::vector<Vec12> world_constraint_rows(const Model& model, const State& state, const Joint& joint,
+                                         int side) {
     int count = 0;
     const Mat3 directions = held_directions(joint, state, count);
     std::vector<Vec12> rows;
@@ -176,27 +154,7 @@ void add_world_joints(HoldBuilder& hold, const Model& model, const State& state,
     for (const Joint& joint : model.joints) {
         const int side = world_joint_side(state, joint, body);
         if (side < 0) continue;
-        for (const Vec12& row : world_joint_rows(model, state, joint, side)) hold.fix_row(row);
-    }
-}
-
-void add_motor_torques(const Model& model, const State& state, double dt, std::vector<Wrench>& wrenches) {
-    for (const Joint& joint : model.joints) {
-        if (joint.spec.drives.empty() || joint.spec.drives[0].motor.type == MotorSpec::Type::none) continue;
-        const MotorSpec& motor = joint.spec.drives[0].motor;
-        const auto [a, b] = joint.bodies;
-        Vec3 axis = joint.frame[0].col(0);
-        if (a >= 0) axis = state.q[a].leftCols<3>() * axis;
-        const double target = motor_target(motor, state.time + dt);
-        double torque = target;
-        if (motor.type == MotorSpec::Type::velocity) {
-            const double ease = turning_ease(model, state, a, axis) + turning_ease(model, state, b, axis);
-            const double rate = spin_about(model, state, b, axis) - spin_about(model, state, a, axis);
-            torque = ease > 0.0 ? (target - rate) / (ease * dt) : 0.0;
-        }
-        torque = std::clamp(torque, -motor.max, motor.max);
-        if (a >= 0) wrenches[a].torque -= torque * axis;
-        if (b >= 0) wrenches[b].torque += torque * axis;
+        for (const Vec12& row : world_constraint_rows(model, state, joint, side)) hold.fix_row(row);
     }
 }
 

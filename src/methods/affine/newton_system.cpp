@@ -10,6 +10,13 @@
 #include "tenon/error.hpp"
 
 namespace tenon::affine {
+namespace {
+
+constexpr int most_refinements = 30;   // of a solve with joints
+constexpr double closed_part = 1e-15;  // of the largest body: joint rows closed to round-off
+
+}  // namespace
+
 double body_energy(const BodyStep& body, const Mat34& q, RigidityModel model) {
     double sum = 0.0;
     for (int k = 0; k < 4; ++k)
@@ -141,7 +148,7 @@ bool NewtonSystem<Dof>::link(const Island& island, const StepContext& context) {
     for (const int k : island.pairs)
         if (const auto [i, j] = nodes_of(context.field.pair(k)); context.field.contacts(k).linked && j >= 0)
             links.emplace_back(i, j);
-    for (const int r : island.rows) links.push_back(nodes_of(context.joint_rows[r]));
+    for (const int r : island.rows) links.push_back(nodes_of(context.constraint_rows[r]));
     matrix_.resize(solve::make_pattern(static_cast<int>(island.bodies.size()), std::move(links)), Dof);
     place_of_.resize(island.pairs.size());
     parallel_for(island.pairs.size(), grain_of(island, 64), [&](std::size_t k) {
@@ -166,8 +173,39 @@ void NewtonSystem<Dof>::sum(const Island& island, const StepContext& context) {
         add_pairs_of(static_cast<int>(n), island, context);
     });
     if constexpr (Dof == 12) {
+        if (!island.motors.empty()) add_motors(island, context);
         project_holds(island, context);
-        if (!island.rows.empty()) add_joints(island, context);
+        if (!island.rows.empty()) {
+            plain_ = matrix_;
+            add_joints(island, context);
+        }
+    }
+}
+
+template <int Dof>
+void NewtonSystem<Dof>::add_motors(const Island& island, const StepContext& context) {
+    if constexpr (Dof == 12) {
+        const double scale = context.bodies.potential_scale;
+        for (const int m : island.motors) {
+            const Motor& motor = context.motors[m];
+            const double c = motor.off(motor.a >= 0 ? &context.q[motor.a] : nullptr,
+                                       motor.b >= 0 ? &context.q[motor.b] : nullptr);
+            const double slope = scale * motor.slope(c), curvature = scale * motor.curvature(c);
+            const auto add = [&](int body, const Vec12& j) {
+                const int n = context.node[body];
+                Eigen::Map<Vec12>(gradient_[n].data()) += slope * j;
+                Eigen::Map<Mat12>(matrix_.diagonal_block(n)) += curvature * j * j.transpose();
+            };
+            if (motor.a >= 0) add(motor.a, motor.ja);
+            if (motor.b >= 0) add(motor.b, motor.jb);
+            if (motor.a < 0 || motor.b < 0) continue;
+            const int a = context.node[motor.a], b = context.node[motor.b];
+            Eigen::Map<Mat12> lower(matrix_.lower_block(matrix_.find(std::max(a, b), std::min(a, b))));
+            if (b > a)
+                lower += curvature * motor.jb * motor.ja.transpose();
+            else
+                lower += curvature * motor.ja * motor.jb.transpose();
+        }
     }
 }
 
@@ -273,9 +311,9 @@ void NewtonSystem<Dof>::solve_factored(solve::BlockCholesky& solver, const std::
 }
 
 template <int Dof>
-void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& context,
-                                  solve::BlockCholesky& solver, const Direction& direction, double t,
-                                  std::vector<Mat34>& trial) {
+void NewtonSystem<Dof>::second_order_correction(const Island& island, const StepContext& context,
+                                                solve::BlockCholesky& solver, const Direction& direction,
+                                                double t, std::vector<Mat34>& trial) {
     const std::size_t nodes = island.bodies.size(), pairs = island.pairs.size();
     std::vector<Mat34> bent(nodes);   // what the poses are off a straight step
     std::vector<double> most(nodes);  // of that, for any point of the body
@@ -299,14 +337,14 @@ void NewtonSystem<Dof>::onto_gaps(const Island& island, const StepContext& conte
         });
         return std::any_of(closed.begin(), closed.end(), [](double part) { return part >= 0.1; });
     };
-    for (int sweep = 0; sweep < 2; ++sweep) {
+    for (int pass = 0; pass < 2; ++pass) {
         parallel_for(nodes, grain_of(island, 16), [&](std::size_t n) {
             bent[n] = trial[n] - context.q[island.bodies[n]] - t * direction.step[n];
             most[n] = displacement_bound(bent[n], context.field.shape(island.bodies[n]));
         });
         if (!some_gap_closes()) return;
         // Turns too large for a square to describe.
-        if (sweep == 0)
+        if (pass == 0)
             for (std::size_t n = 0; n < nodes; ++n)
                 if (bent[n].squaredNorm() > 0.1 * (t * direction.step[n]).squaredNorm()) return;
         residual_.resize(nodes * Dof);
@@ -377,13 +415,14 @@ void NewtonSystem<Dof>::factor(const Island& island, solve::BlockCholesky& solve
 }
 
 template <int Dof>
-double NewtonSystem<Dof>::row_dot(const JointRow& row, const StepContext& context, const double* x) const {
+double NewtonSystem<Dof>::row_dot(const ConstraintRow& row, const StepContext& context,
+                                  const double* x) const {
     return row.ja.dot(Eigen::Map<const Vec12>(x + 12 * context.node[row.a])) +
            row.jb.dot(Eigen::Map<const Vec12>(x + 12 * context.node[row.b]));
 }
 
 template <int Dof>
-void NewtonSystem<Dof>::add_row(const JointRow& row, const StepContext& context, double factor,
+void NewtonSystem<Dof>::add_row(const ConstraintRow& row, const StepContext& context, double factor,
                                 double* x) const {
     Eigen::Map<Vec12>(x + 12 * context.node[row.a]) += factor * row.ja;
     Eigen::Map<Vec12>(x + 12 * context.node[row.b]) += factor * row.jb;
@@ -397,7 +436,7 @@ void NewtonSystem<Dof>::add_joints(const Island& island, const StepContext& cont
         row_weight_.resize(island.rows.size());
         row_gap_.resize(island.rows.size());
         for (std::size_t r = 0; r < island.rows.size(); ++r) {
-            const JointRow& row = context.joint_rows[island.rows[r]];
+            const ConstraintRow& row = context.constraint_rows[island.rows[r]];
             const int a = context.node[row.a], b = context.node[row.b];
             const Eigen::Map<const Mat12> Ha(matrix_.diagonal_block(a)), Hb(matrix_.diagonal_block(b));
             row_weight_[r] = 100.0 * std::max(row.ja.dot(Ha * row.ja) / std::pow(row.ja.squaredNorm(), 2),
@@ -406,7 +445,7 @@ void NewtonSystem<Dof>::add_joints(const Island& island, const StepContext& cont
                           row.jb.dot(Eigen::Map<const Vec12>(context.q[row.b].data()));
         }
         for (std::size_t r = 0; r < island.rows.size(); ++r) {
-            const JointRow& row = context.joint_rows[island.rows[r]];
+            const ConstraintRow& row = context.constraint_rows[island.rows[r]];
             const int a = context.node[row.a], b = context.node[row.b];
             const auto held = [&](int body, const Vec12& j) -> Vec12 {
                 const int hold = context.bodies.body[body].hold;
@@ -442,27 +481,28 @@ void NewtonSystem<Dof>::solve_with_joints(const Island& island, const StepContex
         std::fill(multipliers, multipliers + rows, 0.0);
         residual_.resize(size);
         correction_.resize(size);
-        for (int refinement = 0; refinement < 12; ++refinement) {
-            // r = right - (H + C^T W C) x + C^T W (C x) - C^T y; then the rows' own residual, weighted.
-            matrix_.multiply(x_.data(), residual_.data());
+        double size_of_bodies = 0.0;
+        for (const int body : island.bodies)
+            size_of_bodies = std::max(size_of_bodies, context.field.shape(body).radius);
+        std::vector<double> open(rows);
+        for (int refinement = 0; refinement < most_refinements; ++refinement) {
+            // r = right - H x - C^T y, and the rows' own residual, weighted.
+            plain_.multiply(x_.data(), residual_.data());
             double worst = 0.0;
             for (std::size_t k = 0; k < size; ++k) residual_[k] = right_[k] - residual_[k];
-            std::vector<double> open(rows);
             for (std::size_t r = 0; r < rows; ++r) {
-                const JointRow& row = context.joint_rows[island.rows[r]];
-                const double cx = row_dot(row, context, x_.data());
-                open[r] = -t * row_gap_[r] - cx;
-                worst = std::max(worst, std::abs(open[r]) / row.ja.norm());
-                add_row(row, context, row_weight_[r] * cx - multipliers[r] + row_weight_[r] * open[r],
-                        residual_.data());
+                const ConstraintRow& row = context.constraint_rows[island.rows[r]];
+                open[r] = -t * row_gap_[r] - row_dot(row, context, x_.data());
+                worst = std::max(worst, std::abs(open[r]));
+                add_row(row, context, row_weight_[r] * open[r] - multipliers[r], residual_.data());
             }
-            if (refinement > 1 && worst < 1e-15) break;
+            if (refinement > 1 && worst < closed_part * size_of_bodies) break;
             project(residual_);
             solver.solve(residual_.data(), correction_.data());
             project(correction_);
             for (std::size_t k = 0; k < size; ++k) x_[k] += correction_[k];
             for (std::size_t r = 0; r < rows; ++r) {
-                const JointRow& row = context.joint_rows[island.rows[r]];
+                const ConstraintRow& row = context.constraint_rows[island.rows[r]];
                 multipliers[r] += row_weight_[r] * (row_dot(row, context, correction_.data()) - open[r]);
             }
         }
@@ -470,18 +510,15 @@ void NewtonSystem<Dof>::solve_with_joints(const Island& island, const StepContex
 }
 
 template <int Dof>
-void NewtonSystem<Dof>::onto_joints(const Island& island, const StepContext& context,
-                                    solve::BlockCholesky& solver, std::vector<Mat34>& increments, double t) {
+void NewtonSystem<Dof>::project_onto_joints(const Island& island, const StepContext& context,
+                                            solve::BlockCholesky& solver, std::vector<Mat34>& increments,
+                                            double t) {
     if constexpr (Dof == 12) {
-        // Nearest in the metric H: H x + C^T y = H increment. (With C^T W C on both sides nothing changes.)
+        // Nearest in the metric H: H x + C^T y = H increment.
         std::vector<double> moved(right_.size());
         for (std::size_t n = 0; n < increments.size(); ++n)
             Eigen::Map<Mat34>(moved.data() + 12 * n) = increments[n];
-        matrix_.multiply(moved.data(), right_.data());
-        for (std::size_t k = 0; k < island.rows.size(); ++k) {
-            const JointRow& row = context.joint_rows[island.rows[k]];
-            add_row(row, context, -row_weight_[k] * row_dot(row, context, moved.data()), right_.data());
-        }
+        plain_.multiply(moved.data(), right_.data());
         std::vector<double> multipliers(island.rows.size());
         solve_with_joints(island, context, solver, t, multipliers.data());
         for (std::size_t n = 0; n < increments.size(); ++n)

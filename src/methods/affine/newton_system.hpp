@@ -46,15 +46,16 @@ class NewtonSystem {
     void solve(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                Direction& out);
 
-    // Poses a fraction t along a direction, with rotations kept rotations, move contact points off their straight ways:
+    // Poses a fraction t along a direction, with rotations kept rotations, move contact points off their straight paths:
     // by the square of the turn, which is more than a small gap. Moves the poses back so that gaps change as the
     // linear model says, in the metric of the Hessian.
-    void onto_gaps(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
-                   const Direction& direction, double t, std::vector<Mat34>& trial);
+    void second_order_correction(const Island& island, const StepContext& context,
+                                 solve::BlockCholesky& solver, const Direction& direction, double t,
+                                 std::vector<Mat34>& trial);
 
     // Changes increments of the bodies as little as possible so that a fraction t of the joints' residual is removed.
-    void onto_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
-                     std::vector<Mat34>& increments, double t);
+    void project_onto_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
+                             std::vector<Mat34>& increments, double t);
 
     // For tests and dumps: the assembled matrix, gradient and right-hand side.
     const solve::BlockMatrix& matrix() const { return matrix_; }
@@ -69,16 +70,18 @@ class NewtonSystem {
     void list_pairs(const Island& island, const StepContext& context);
     void add_pairs_of(int node, const Island& island, const StepContext& context);
     void project_holds(const Island& island, const StepContext& context);
+    void add_motors(const Island& island, const StepContext& context);
     void add_joints(const Island& island, const StepContext& context);
     void factor(const Island& island, solve::BlockCholesky& solver);
     void solve_factored(solve::BlockCholesky& solver, const std::vector<double>& right,
                         std::vector<double>& x);
     void solve_with_joints(const Island& island, const StepContext& context, solve::BlockCholesky& solver,
                            double t, double* multipliers);
-    double row_dot(const JointRow& row, const StepContext& context, const double* x) const;
-    void add_row(const JointRow& row, const StepContext& context, double factor, double* x) const;
+    double row_dot(const ConstraintRow& row, const StepContext& context, const double* x) const;
+    void add_row(const ConstraintRow& row, const StepContext& context, double factor, double* x) const;
 
     solve::BlockMatrix matrix_;
+    solve::BlockMatrix plain_;     // with joints: the matrix without their weights
     std::vector<Mat34> gradient_;  // dE/dq per body
     std::vector<double> stretch_;  // contact stiffness seen by strain
     std::vector<PairSum<Dof>> pair_sums_;

@@ -93,18 +93,18 @@ Eigen::Matrix<double, Dof, 1> unknowns_of_load(const Mat34& q, const Mat34& load
     }
 }
 
-// Hard contacts whose distance bends as the bodies turn: without this part Newton turns them into each other.
+// Hard contacts whose distance curves as the bodies turn: without this part Newton turns them into each other.
 template <int Dof>
-void add_bends(const ContactField& field, int index, const Mat34& qa, const Mat34& qb, double scale,
-               double relevant_force, PairSum<Dof>& out) {
-    std::array<ContactBend, 2> bends;
+void add_curvatures(const ContactField& field, int index, const Mat34& qa, const Mat34& qb, double scale,
+                    double relevant_force, PairSum<Dof>& out) {
+    std::array<ContactCurvature, 2> parts;
     for (const ContactPoint& p : field.contacts(index).points) {
         if (p.force < relevant_force) continue;
-        const int count = field.bends(index, p, bends);
+        const int count = field.curvatures(index, p, parts);
         for (int k = 0; k < count; ++k) {
-            const auto ja = unknowns_of_load<Dof>(qa, bends[k].a);
-            const auto jb = unknowns_of_load<Dof>(qb, bends[k].b);
-            const double stiffness = scale * bends[k].stiffness;
+            const auto ja = unknowns_of_load<Dof>(qa, parts[k].a);
+            const auto jb = unknowns_of_load<Dof>(qb, parts[k].b);
+            const double stiffness = scale * parts[k].stiffness;
             out.aa.noalias() += (stiffness * ja) * ja.transpose();
             out.bb.noalias() += (stiffness * jb) * jb.transpose();
             out.ba.noalias() += (stiffness * jb) * ja.transpose();
@@ -185,7 +185,7 @@ void sum_pair(PairSum<Dof>& sum, int index, const StepContext& context) {
     sum.stretch_a = sum.stretch_b = 0.0;
     sum_springs(contacts, qa, qb, qa - bodies[pair.a].start, qb - bodies[pair.b].start, scale,
                 context.friction_eps, sum);
-    add_bends(context.field, index, qa, qb, scale, relevant_force(context, pair), sum);
+    add_curvatures(context.field, index, qa, qb, scale, relevant_force(context, pair), sum);
     sum.seen_a = contacts.seen_a;
     sum.seen_b = contacts.seen_b;
     sum.duals = contacts.duals;

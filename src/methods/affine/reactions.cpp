@@ -18,7 +18,12 @@ Vec3 torque_about_center(const Mat34& q, const Mat34& load) {
     return torque;
 }
 
-// Barrier and friction forces on every body, as loads on q.
+double motor_slope(const SolvedStep& step, const Motor& motor) {
+    return motor.slope(
+        motor.off(motor.a >= 0 ? &step.q[motor.a] : nullptr, motor.b >= 0 ? &step.q[motor.b] : nullptr));
+}
+
+// Barrier, friction and motor forces on every body, as loads on q.
 std::vector<Mat34> contact_loads(const SolvedStep& step) {
     std::vector<Mat34> loads(step.q.size(), Mat34::Zero());
     for (int k = 0; k < step.field.pair_count(); ++k) {
@@ -36,6 +41,11 @@ std::vector<Mat34> contact_loads(const SolvedStep& step) {
             add_load(loads[pair.b], p.local_b, on_b);
         }
     }
+    for (const Motor& motor : step.motors) {
+        const double slope = motor_slope(step, motor);
+        if (motor.a >= 0) loads[motor.a] -= slope * Eigen::Map<const Mat34>(motor.ja.data());
+        if (motor.b >= 0) loads[motor.b] -= slope * Eigen::Map<const Mat34>(motor.jb.data());
+    }
     return loads;
 }
 
@@ -47,7 +57,7 @@ Mat34 missing_load(const SolvedStep& step, int body, const Mat34& contact_load) 
     for (int k = 0; k < 4; ++k) rest.col(k) *= b.inertia.of_column(k);
     rest.leftCols<3>() += b.rigidity * rigidity_gradient(step.rigidity, q.leftCols<3>());
     for (std::size_t r = 0; r < step.rows.size(); ++r) {
-        const JointRow& row = step.rows[r];
+        const ConstraintRow& row = step.rows[r];
         if (row.a == body) rest += step.multipliers[r] * Eigen::Map<const Mat34>(row.ja.data());
         if (row.b == body) rest += step.multipliers[r] * Eigen::Map<const Mat34>(row.jb.data());
     }
@@ -69,7 +79,8 @@ void world_reactions(const Model& model, const State& state, Outputs& outputs, c
     for (const int j : joints) {
         first.push_back(rows.size());
         const Joint& joint = model.joints[j];
-        for (const Vec12& row : world_joint_rows(model, state, joint, world_joint_side(state, joint, body)))
+        for (const Vec12& row :
+             world_constraint_rows(model, state, joint, world_joint_side(state, joint, body)))
             rows.push_back(row);
     }
     first.push_back(rows.size());
@@ -99,11 +110,15 @@ void joint_reactions(const Model& model, const State& state, Outputs& outputs, c
     }
     // A row's multiplier pulls body a along ja and body b along jb = -(...): the force on b is its opposite.
     for (std::size_t r = 0; r < step.rows.size(); ++r) {
-        const JointRow& row = step.rows[r];
+        const ConstraintRow& row = step.rows[r];
         const Vec3 force = step.multipliers[r] / step.bodies.potential_scale * row.direction;
         outputs.joints[row.joint].force += force;
         outputs.joints[row.joint].torque += linear_part_times(step.q[row.b], row.lever).cross(force);
     }
+    const auto add_motors = [&] {
+        for (const Motor& motor : step.motors)
+            outputs.joints[motor.joint].torque -= motor_slope(step, motor) * motor.axis;
+    };
     std::vector<std::vector<int>> joints_of(step.q.size());
     bool any = false;
     for (std::size_t j = 0; j < model.joints.size(); ++j)
@@ -112,11 +127,12 @@ void joint_reactions(const Model& model, const State& state, Outputs& outputs, c
                 joints_of[body].push_back(static_cast<int>(j));
                 any = true;
             }
-    if (!any) return;
+    if (!any) return add_motors();
     const std::vector<Mat34> loads = contact_loads(step);
     for (std::size_t i = 0; i < joints_of.size(); ++i)
         if (!joints_of[i].empty())
             world_reactions(model, state, outputs, step, static_cast<int>(i), joints_of[i], loads[i]);
+    add_motors();
 }
 
 }  // namespace tenon::affine

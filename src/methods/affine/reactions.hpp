@@ -6,6 +6,7 @@
 
 #include "methods/affine/contact_field.hpp"
 #include "methods/affine/joints.hpp"
+#include "methods/affine/motors.hpp"
 
 namespace tenon::affine {
 
@@ -14,8 +15,9 @@ struct SolvedStep {
     const StepBodies& bodies;
     const std::vector<Mat34>& q;
     const ContactField& field;
-    const std::vector<JointRow>& rows;
+    const std::vector<ConstraintRow>& rows;
     const std::vector<double>& multipliers;
+    const std::vector<Motor>& motors;
     double friction_eps = 0.0;
     RigidityModel rigidity = RigidityModel::orthogonality;
 };

@@ -13,7 +13,7 @@ namespace tenon::affine {
 struct Settings {
     Integrator integrator = Integrator::implicit_euler;
     RigidityModel rigidity = RigidityModel::orthogonality;
-    double kappa = 1e11;             // Pa
+    double kappa = 0.0;              // Pa; 0: so that bodies are rigid
     double stretch_damping = 1.0;    // Newmark: part of the strain rate removed per step
     double dhat = 0.0;               // m; 0: from the scene
     double contact_stiffness = 0.0;  // m/s^2 held at half range; 0: from the scene

@@ -1,4 +1,4 @@
-// How the distance of a contact bends as its bodies turn.
+// How the distance of a contact curves as its bodies turn.
 #include <array>
 #include <cmath>
 
@@ -14,7 +14,7 @@ namespace tenon::affine {
 //
 // Turning the t_k such that the a_k are at right angles too (by the eigenvectors of their products) leaves one 2x2 matrix
 // [0, |w| sigma; |w| sigma, sigma^2] each, sigma = |a_k|, which has one positive eigenvalue.
-int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend, 2>& out) const {
+int ContactField::curvatures(int k, const ContactPoint& point, std::array<ContactCurvature, 2>& out) const {
     const CandidatePair& bodies = set_.pairs[k];
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
     const Candidate& candidate = set_.candidates[bodies.begin + point.candidate];
@@ -68,15 +68,15 @@ int ContactField::bends(int k, const ContactPoint& point, std::array<ContactBend
         const double scale = 1.0 / std::sqrt(w2 * square + eigenvalue * eigenvalue);
         const Vec3 aside = (scale * sigma) * (turn[m][0] * t[0] + turn[m][1] * t[1]);
         const Vec3 along = (scale * eigenvalue / sigma) * n;
-        ContactBend& bend = out[count++];
-        bend.stiffness = point.force / point.distance * eigenvalue;
-        bend.a.setZero();
-        bend.b.setZero();
+        ContactCurvature& part = out[count++];
+        part.stiffness = point.force / point.distance * eigenvalue;
+        part.a.setZero();
+        part.b.setZero();
         for (int i = 0; i < c.count; ++i) {
             const bool on_a = (i < c.split) == c.a_first;
             const Vec3& rest = (on_a ? pa : pb).shape->shape->mesh.vertices[c.vertex[i]];
             const Vec3 z = closest.weight[i] * aside + (turn[m][0] * a[0][i] + turn[m][1] * a[1][i]) * along;
-            Mat34& load = on_a ? bend.a : bend.b;
+            Mat34& load = on_a ? part.a : part.b;
             for (int axis = 0; axis < 3; ++axis) load.col(axis) += rest[axis] * z;
             load.col(3) += z;
         }

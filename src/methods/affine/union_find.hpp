@@ -1,0 +1,27 @@
+// Sets of numbered things that are joined in pairs; the smallest number stands for its set.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace tenon::affine {
+
+class UnionFind {
+  public:
+    explicit UnionFind(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }
+    int root(int i) {
+        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+        return i;
+    }
+    void join(int i, int j) {
+        i = root(i);
+        j = root(j);
+        parent_[std::max(i, j)] = std::min(i, j);
+    }
+
+  private:
+    std::vector<int> parent_;
+};
+
+}  // namespace tenon::affine
