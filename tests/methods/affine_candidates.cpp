@@ -116,17 +116,19 @@ TEST(AffineCandidates, NoPointMovesFurtherThanItsBound) {
         const ContactShape& shape = field.shape(model.bodies.size() - 1);
         for (int k = 0; k < 60; ++k) {
             Mat34 displacement;
-            for (double& entry : way.reshaped()) entry = any(random);
+            for (double& entry : displacement.reshaped()) entry = any(random);
             const Vec3 axis = Vec3(any(random), any(random), any(random)).normalized();
             const bool turns = k % 2;
             if (turns)
-                way << Eigen::AngleAxisd(1e-3, axis).toRotationMatrix() - Mat3::Identity(), Vec3::Zero();
+                displacement << Eigen::AngleAxisd(1e-3, axis).toRotationMatrix() - Mat3::Identity(),
+                    Vec3::Zero();
             double most = 0.0;
-            for (const Vec3& x : shape.shape->mesh.vertices) most = std::max(most, transform(way, x).norm());
-            EXPECT_GE(displacement_bound(way, shape), most) << name;
+            for (const Vec3& x : shape.shape->mesh.vertices)
+                most = std::max(most, transform(displacement, x).norm());
+            EXPECT_GE(displacement_bound(displacement, shape), most) << name;
             // A round body that turns: hardly more than its radius says.
             if (turns && name == std::string("spiky-pile")) {
-                EXPECT_LE(displacement_bound(way, shape), 1.4 * shape.radius * 1e-3);
+                EXPECT_LE(displacement_bound(displacement, shape), 1.4 * shape.radius * 1e-3);
             }
         }
     }

@@ -175,7 +175,7 @@ MatX naive_matrix(const TwoBoxes& two) {
     std::array<ContactCurvature, 2> parts;
     for (const ContactPoint& p : pair.points) {
         if (p.force < relevant_force(*two.context, two.field->pair(0))) continue;
-        const int count = two.field->bends(0, p, bends);
+        const int count = two.field->curvatures(0, p, parts);
         for (int k = 0; k < count; ++k) {
             VecX j(24);
             j.head<12>() = Eigen::Map<const Vec12>(parts[k].a.data());
@@ -230,7 +230,7 @@ TEST(AffineContact, BendsAreThePositivePartOfTheCurvature) {
         for (const ContactPoint& p : two.field->contacts(0).points) {
             const MatX wanted = positive_curvature(two, p, sub_cases);
             MatX H = MatX::Zero(24, 24);
-            const int count = two.field->bends(0, p, bends);
+            const int count = two.field->curvatures(0, p, parts);
             for (int k = 0; k < count; ++k) {
                 VecX j(24);
                 j.head<12>() = Eigen::Map<const Vec12>(parts[k].a.data());

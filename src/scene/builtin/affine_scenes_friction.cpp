@@ -15,6 +15,7 @@ Scene make_incline(const Params& params) {
     const double angle = std::atan(params.number("slope")), mu = params.number("mu");
     scene.materials[0].friction = mu;
     scene.contact.dhat = 0.001;
+    scene.method_params["friction_iterations"] = 3.0;  // lagged once, friction sets in a step late
     const Quat tilt = turn(-angle * 180.0 / EIGEN_PI, Vec3::UnitZ());  // downhill is +x
     const Vec3 normal = tilt * Vec3::UnitY(), downhill = tilt * Vec3::UnitX();
     const double size = 0.4, length = 0.5 * 9.81 * scene.seconds * scene.seconds + 4.0;
