@@ -24,18 +24,24 @@ class ArticulatedMethod : public Method {
     void sort_joints(const World& world);
     bool joints_changed(const World& world) const;
     bool advance(World& world, double h, double end_time, bool with_history, bool last_try);
-    void advance_in_pieces(World& world, double dt, int pieces);
+    void advance_in_substeps(World& world, double dt, int substeps);
+    void solve_components(const World& world, double end_time, bool with_history, bool last_try);
+    StepReport make_report(World& world);
     void set_step_size(double h, bool with_history);
     void move_scripted(const World& world, double end_time);
     void set_targets(const World& world, double h, double end_time, bool with_history);
     void find_contacts(const World& world, double h);
     void merge_touching(const World& world);
+    void restart_history(const Component& component);
+    bool restart_at_limits();
+    // What a run should be told (method_warnings.cpp).
+    void project_rates(World& world);
+    void judge_energy_loss(const World& world, double dt);
     bool add_reports();
     void commit(World& world, double h, bool with_history);
     // Whole steps of worlds that are chains of ball joints and nothing else (method_sweep.cpp).
     bool may_sweep(const World& world) const;
-    enum class Sweep { failed, begun, settled };
-    Sweep sweep(World& world, double h, bool with_history);
+    bool sweep(World& world, double h, bool with_history);
     SweepRule sweep_rule(const Vec3& gravity, double h, bool with_history) const;
     SweepState sweep_state(const World& world, bool with_history);
     void commit_sweep(World& world, bool with_history);
@@ -60,7 +66,7 @@ class ArticulatedMethod : public Method {
     std::vector<Wrench> wrenches_;
     std::vector<char> joint_was_broken_;
     std::vector<SolveReport> reports_;
-    std::vector<Mat34> new_rate_;  // of a swept step; or its poses, when it goes on in the general way
+    std::vector<Mat34> new_rate_;  // of a swept step
     std::vector<SweepKind> sweep_kinds_;
     std::vector<int> fixed_;    // static bodies
     bool only_chains_ = false;  // every component can be swept
@@ -69,11 +75,11 @@ class ArticulatedMethod : public Method {
         measured_;  // joints with a limit on their force; with coordinates to work out
     StageTimer timer_;
     double matrix_step_ = 0.0;
-    bool known_ = false;               // rotation and stress are those of the world's state
-    double last_excess_ = 0.0;         // of the last step that was not swept
-    bool keeps_stress_ = false;        // the next step starts from stresses that poses do not tell
-    std::vector<Mat3> loaded_stress_;  // such ones, from a file
+    bool keeps_stress_ = false;  // rigid bodies: the next step starts from stresses that poses do not tell
     SolveReport total_;
+    bool fresh_ = true;                  // no step has been made yet
+    bool loss_told_ = false;             // the integrator's loss
+    std::vector<std::string> warnings_;  // of this step
 };
 
 }  // namespace tenon::articulated

@@ -98,6 +98,11 @@ bool all_plain_balls(const World& world, const std::vector<int>& bodies, const s
            std::none_of(bodies.begin(), bodies.end(), [&](int b) { return has_fixed_directions(world, b); });
 }
 
+bool all_elastic(const World& world, const std::vector<int>& bodies) {
+    return std::all_of(bodies.begin(), bodies.end(),
+                       [&](int b) { return is_elastic(world.materials[world.bodies.material[b]]); });
+}
+
 // Chains of plain ball joints first; nets of them when their joints meet in few points; rows for everything else.
 std::unique_ptr<Component> make_component(const Graph& graph, std::vector<int> bodies,
                                           std::vector<int> joints, const SolverChoice& choice) {
@@ -108,8 +113,10 @@ std::unique_ptr<Component> make_component(const Graph& graph, std::vector<int> b
             return std::make_unique<BallChain>(world, std::move(chain.bodies), std::move(chain.joints),
                                                chain.pinned_start);
     }
-    const bool loops = joints.size() >= bodies.size() + 3;  // more than a tree with a few closers
-    if (choice.solver == "points" || (choice.solver == "auto" && loops))
+    const bool loops =
+        joints.size() >= bodies.size() + 3 &&  // more than a tree with a few closers
+        all_elastic(world, bodies);            // rigid rods have no compliance along themselves to invert
+    if ((choice.solver == "points" && all_elastic(world, bodies)) || (choice.solver == "auto" && loops))
         if (all_plain_balls(world, bodies, joints)) {
             NetLayout layout = find_net(world, bodies, joints);
             const bool few = 4 * layout.fixed.size() <= 3 * joints.size();
