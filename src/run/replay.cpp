@@ -30,21 +30,21 @@ struct Difference {
     }
 };
 
-Difference difference(const Frame& recorded, const Frame& now, const World& world) {
+Difference difference(const Frame& recorded, const Frame& now, const Model& model) {
     Difference d;
     if (recorded.q.size() != now.q.size() || recorded.x.size() != now.x.size())
         return {"the number of bodies", 0.0};
     for (std::size_t i = 0; i < now.q.size(); ++i) {
-        d.compare(recorded.q[i], now.q[i], fmt::format("the pose of body '{}'", world.bodies.name[i]));
+        d.compare(recorded.q[i], now.q[i], fmt::format("the pose of body '{}'", model.bodies.name[i]));
         d.compare(recorded.rate[i], now.rate[i],
-                  fmt::format("the velocity of body '{}'", world.bodies.name[i]));
+                  fmt::format("the velocity of body '{}'", model.bodies.name[i]));
     }
     for (std::size_t e = 0; e < now.x.size(); ++e) {
         if (recorded.x[e].size() != now.x[e].size()) return {"the number of vertices", 0.0};
         for (std::size_t v = 0; v < now.x[e].size(); ++v) {
             const auto name = [&](const char* what) {
                 return fmt::format("the {} of vertex {} of elastic body '{}'", what, v,
-                                   world.elastic[e].name);
+                                   model.elastic[e].name);
             };
             d.compare(recorded.x[e][v], now.x[e][v], name("position"));
             d.compare(recorded.v[e][v], now.v[e][v], name("velocity"));
@@ -86,7 +86,7 @@ ReplayResult replay_run(Scene scene, const RunReader& reader, const std::atomic<
         return result;
     };
     for (long i = 0; i < frames; ++i) {
-        while (simulation.world().step < reader.frame_step(i)) {
+        while (simulation.state().step < reader.frame_step(i)) {
             if (stop && stop->load()) return finish("stopped");
             try {
                 last = simulation.step();
@@ -101,10 +101,11 @@ ReplayResult replay_run(Scene scene, const RunReader& reader, const std::atomic<
                               static_cast<double>(steps - result.steps),
                           &last});
         }
-        const Difference d = difference(reader.frame(i), snapshot(simulation.world()), simulation.world());
+        const Difference d = difference(reader.frame(i), snapshot(simulation.state(), simulation.outputs()),
+                                        simulation.model());
         ++result.frames;
         if (d.where.empty()) continue;
-        result.first_step = simulation.world().step;
+        result.first_step = simulation.state().step;
         result.largest = d.largest;
         result.difference = fmt::format("{} at {:g} s", d.where, simulation.time());
         return finish("differs");

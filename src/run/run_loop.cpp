@@ -96,7 +96,7 @@ class Run {
   public:
     Run(Scene scene, const RunOptions& options)
         : options_(options), simulation_(std::move(scene)), steps_(step_count(simulation_.scene())) {
-        const StepRow start = measure(simulation_.world(), StepReport{}, 0.0);
+        const StepRow start = measure(simulation_.model(), simulation_.state(), StepReport{}, 0.0);
         builder_.emplace(simulation_, start);
         checker_.emplace(simulation_, options.count_intersections);
         const std::string warning = rounding_warning(simulation_.scene(), steps_);
@@ -105,6 +105,7 @@ class Run {
             resume();
         else if (!options.output.empty())
             record_start(start);
+        if (options.before_step) simulation_.before_step(options.before_step);
         if (options.record_path && writer_)
             simulation_.set_path_sink([this](const std::vector<Mat34>& q) { add_path_piece(q); });
     }
@@ -135,9 +136,10 @@ class Run {
 };
 
 void Run::record_start(const StepRow& start) {
-    writer_ = std::make_unique<RunWriter>(options_.output, simulation_.scene(), simulation_.world());
+    writer_ = std::make_unique<RunWriter>(options_.output, simulation_.scene(), simulation_.model(),
+                                          simulation_.state());
     writer_->add_step(start);
-    writer_->add_frame(simulation_.world());
+    writer_->add_frame(simulation_.state(), simulation_.outputs());
     frame_step_ = 0;
 }
 
@@ -145,19 +147,20 @@ void Run::check_same_scene(const RunReader& reader) const {
     const auto refuse = [&](const std::string& problem) {
         throw InputError(options_.resume, "", problem, "resume with the scene the run was started with");
     };
-    const World& world = simulation_.world();
+    const Model& model = simulation_.model();
+    const State& state = simulation_.state();
     if (reader.meta("method") != simulation_.scene().method)
         refuse(fmt::format("was made with method {}, not {}", reader.meta("method"),
                            simulation_.scene().method));
     if (std::strtod(reader.meta("dt").c_str(), nullptr) != simulation_.scene().dt)
         refuse(fmt::format("has time steps of {} s, not {:g} s", reader.meta("dt"), simulation_.scene().dt));
-    if (reader.bodies().size() != world.bodies.q.size() || reader.joints().size() != world.joints.size() ||
-        reader.elastic().size() != world.elastic.size())
+    if (reader.bodies().size() != state.q.size() || reader.joints().size() != model.joints.size() ||
+        reader.elastic().size() != model.elastic.size())
         refuse("holds another number of bodies or joints than the scene");
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (reader.bodies()[i].name != world.bodies.name[i])
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (reader.bodies()[i].name != model.bodies.name[i])
             refuse(fmt::format("has body '{}' where the scene has '{}'", reader.bodies()[i].name,
-                               world.bodies.name[i]));
+                               model.bodies.name[i]));
 }
 
 // Goes on from the newest checkpoint: into the same file, or into a copy when another output is named.
@@ -198,7 +201,7 @@ void Run::resume() {
 }
 
 void Run::add_path_piece(const std::vector<Mat34>& q) {
-    writer_->add_path_piece(simulation_.world().step + 1, q);
+    writer_->add_path_piece(simulation_.state().step + 1, q);
     last_piece_ = q;
 }
 
@@ -209,8 +212,8 @@ bool Run::advance() {
         last_ = simulation_.step();
     } catch (const StepFailure& error) {
         const int body = error.body();
-        const auto& names = simulation_.world().bodies.name;
-        failure_ = fmt::format("step {} (from {:g} s): {}", simulation_.world().step + 1, simulation_.time(),
+        const auto& names = simulation_.model().bodies.name;
+        failure_ = fmt::format("step {} (from {:g} s): {}", simulation_.state().step + 1, simulation_.time(),
                                error.what());
         if (body >= 0 && body < static_cast<int>(names.size()))
             failure_ += fmt::format(", at body '{}'", names[body]);
@@ -218,7 +221,7 @@ bool Run::advance() {
     }
     const double wall_ms = 1e3 * seconds_since(start);
     recent_ms_ = recent_ms_ == 0.0 ? wall_ms : 0.9 * recent_ms_ + 0.1 * wall_ms;
-    const StepRow row = measure(simulation_.world(), last_, wall_ms);
+    const StepRow row = measure(simulation_.model(), simulation_.state(), last_, wall_ms);
     builder_->add(row);
     checker_->after_step(simulation_, last_);
     record(row);
@@ -227,24 +230,23 @@ bool Run::advance() {
 
 void Run::record(const StepRow& row) {
     if (!writer_) return;
-    const World& world = simulation_.world();
+    const State& state = simulation_.state();
     writer_->add_step(row);
-    if (options_.record_path && last_piece_ != world.bodies.q)
-        writer_->add_path_piece(world.step, world.bodies.q);
-    if (is_recorded(options_, simulation_.dt(), world.step)) {
-        writer_->add_frame(world);
-        frame_step_ = world.step;
+    if (options_.record_path && last_piece_ != state.q) writer_->add_path_piece(state.step, state.q);
+    if (is_recorded(options_, simulation_.dt(), state.step)) {
+        writer_->add_frame(state, simulation_.outputs());
+        frame_step_ = state.step;
     }
-    if (is_checkpoint(options_, simulation_.dt(), world.step))
-        writer_->add_checkpoint(world.step, saved(simulation_));
+    if (is_checkpoint(options_, simulation_.dt(), state.step))
+        writer_->add_checkpoint(state.step, saved(simulation_));
 }
 
 void Run::record_end(const Report& report) {
     if (!writer_) return;
-    const World& world = simulation_.world();
-    if (frame_step_ != world.step) writer_->add_frame(world);
+    const State& state = simulation_.state();
+    if (frame_step_ != state.step) writer_->add_frame(state, simulation_.outputs());
     // After a failure the method may carry spoiled state: the checkpoint before it stays the newest.
-    if (report.status != "failed") writer_->add_checkpoint(world.step, saved(simulation_));
+    if (report.status != "failed") writer_->add_checkpoint(state.step, saved(simulation_));
     writer_->set_meta("report", report.to_json());
     writer_->set_meta("status", report.status);
     writer_->close();
@@ -252,7 +254,7 @@ void Run::record_end(const Report& report) {
 
 Progress Run::progress_now(double wall_seconds) const {
     Progress now;
-    now.step = simulation_.world().step;
+    now.step = simulation_.state().step;
     now.steps = steps_;
     now.time = simulation_.time();
     now.wall_seconds = wall_seconds;
@@ -264,7 +266,7 @@ Progress Run::progress_now(double wall_seconds) const {
 Report Run::go(const std::function<void(const Progress&)>& progress) {
     const auto start = Clock::now();
     std::string status = "done";
-    while (simulation_.world().step < steps_) {
+    while (simulation_.state().step < steps_) {
         if (options_.stop && options_.stop->load()) {
             status = "stopped";
             break;

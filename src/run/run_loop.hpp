@@ -13,18 +13,19 @@
 namespace tenon::run {
 
 // How many pairs of triangles of different bodies intersect, exactly: the verifier's (verify/verify.hpp).
-using IntersectionCounter = std::function<long(const World&)>;
+using IntersectionCounter = std::function<long(const Model&, const State&)>;
 
 struct RunOptions {
-    std::string output;                       // run file; empty: none
-    std::string report;                       // JSON report file; empty: none
-    double fps = 60.0;                        // recorded frames per simulated second ...
-    int record_every = 0;                     // ... or every n-th step, when positive
-    bool record_path = false;                 // keep each accepted straight piece
-    double checkpoint_every = 0.0;            // simulated seconds; 0: only at the end
-    std::string resume;                       // run file to go on from
-    const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C
-    IntersectionCounter count_intersections;  // for expectations about intersections
+    std::string output;                            // run file; empty: none
+    std::string report;                            // JSON report file; empty: none
+    double fps = 60.0;                             // recorded frames per simulated second ...
+    int record_every = 0;                          // ... or every n-th step, when positive
+    bool record_path = false;                      // keep each accepted straight piece
+    double checkpoint_every = 0.0;                 // simulated seconds; 0: only at the end
+    std::string resume;                            // run file to go on from
+    const std::atomic<bool>* stop = nullptr;       // set by Ctrl-C
+    IntersectionCounter count_intersections;       // for expectations about intersections
+    std::function<void(Simulation&)> before_step;  // may set State::pushes
 };
 
 struct Progress {
@@ -74,8 +75,8 @@ class ExpectChecker {
     void replay(const StepReport& report);
 
   private:
-    struct State;
-    std::shared_ptr<State> state_;
+    struct Data;
+    std::shared_ptr<Data> data_;
 };
 
 }  // namespace tenon::run

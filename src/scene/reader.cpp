@@ -1,4 +1,5 @@
 #include "scene/reader.hpp"
+#include "scene/method_schema.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +7,7 @@
 #include <fmt/format.h>
 
 #include "scene/param_value.hpp"
-#include "scene/two_hinge.hpp"
 #include "tenon/error.hpp"
-#include "tenon/method.hpp"
 
 namespace tenon::scene {
 
@@ -81,12 +80,25 @@ Scene Reader::read(Value& root) {
     if (scene_.bodies.empty() && scene_.elastic.empty() && !header_only_)
         context_.fail(top / "bodies", "the scene has no bodies", "add at least one body or elastic body");
     if (const Value* joints = root.find("joints")) read_joints(top / "joints", *joints);
+    if (const Value* tendons = root.find("tendons")) read_tendons(top / "tendons", *tendons);
+    if (const Value* actuators = root.find("actuators")) read_actuators(top / "actuators", *actuators);
+    if (const Value* sensors = root.find("sensors")) read_sensors(top / "sensors", *sensors);
+    if (const Value* keyframes = root.find("keyframes")) read_keyframes(top / "keyframes", *keyframes);
+    if (const Value* start = root.find("start")) {
+        scene_.start = start->text();
+        if (!keyframe_names_.count(scene_.start)) {
+            std::vector<std::string> names;
+            for (const auto& [name, unused] : keyframe_names_) names.push_back(name);
+            std::sort(names.begin(), names.end());
+            context_.fail(top / "start", fmt::format("no keyframe is named '{}'", scene_.start),
+                          suggestion(scene_.start, names));
+        }
+    }
     if (const Value* contact = root.find("contact")) read_contact(top / "contact", *contact);
     if (const Value* forces = root.find("forces")) read_forces(top / "forces", *forces);
     if (const Value* wind = root.find("wind")) read_wind(*wind);
     if (const Value* expect = root.find("expect")) read_expect(top / "expect", *expect);
     if (const Value* camera = root.find("camera")) read_camera(top / "camera", *camera);
-    split_linear_universals(scene_);
     scene_.file.clear();
     return std::move(scene_);
 }
@@ -130,7 +142,7 @@ void Reader::read_method(const Where& where, Value& method) {
 // kept unchecked, and it is the simulation that refuses.
 const std::vector<ParamInfo>* Reader::method_parameters(const Where& where) const {
     std::vector<std::string> names = {"affine", "articulated", "impulse", "volume", "adaptive"};
-    for (const MethodInfo& method : all_methods()) {
+    for (const MethodSchema& method : method_schemas()) {
         if (method.name == scene_.method) return &method.parameters;
         names.push_back(method.name);
     }

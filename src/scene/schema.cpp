@@ -6,7 +6,7 @@
 
 #include "geometry/shapes.hpp"
 #include "scene/keys.hpp"
-#include "tenon/method.hpp"
+#include "scene/method_schema.hpp"
 #include "tenon/scene_io.hpp"
 
 namespace tenon {
@@ -74,6 +74,17 @@ json type_of(const KeyInfo& key) {
             return list_of(index_type());
         case Kind::number_pairs:
             return list_of(list_of({{"type", "number"}}, 2));
+        case Kind::number_list:
+            return {{"anyOf", json::array({{{"type", "number"}}, list_of({{"type", "number"}})})}};
+        case Kind::number_lists:
+            return {{"type", "object"},
+                    {"additionalProperties",
+                     {{"anyOf", json::array({{{"type", "number"}}, list_of({{"type", "number"}})})}}}};
+        case Kind::name_list:
+            return list_of(text);
+        case Kind::matrix:
+            return {{"anyOf", json::array({list_of({{"type", "number"}}, 6),
+                                           list_of(list_of({{"type", "number"}}, 3), 3)})}};
         case Kind::fixed:
             return {{"anyOf", json::array({{{"type", "boolean"}},
                                            list_of({{"enum", {"x", "y", "z", "rx", "ry", "rz"}}}),
@@ -170,7 +181,7 @@ void add_shapes(json& definitions) {
 void add_methods(json& definitions) {
     json choices = json::array(), names = json::array();
     const std::string standard = Scene{}.method;
-    for (const MethodInfo& method : all_methods()) {
+    for (const scene::MethodSchema& method : scene::method_schemas()) {
         json schema = object_shell(method.summary);
         schema["properties"]["type"] = {{"const", method.name}};
         schema["properties"]["dt"] = {{"type", "number"},

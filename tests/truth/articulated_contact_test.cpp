@@ -30,7 +30,7 @@ TEST(ArticulatedContact, SlidingBoxStopsWhereFrictionStopsIt) {
         Simulation simulation(scene);
         while (simulation.time() < 1 - 1e-9) simulation.step();
         const double exact = 4.0 / (2 * 0.4 * 9.81);
-        EXPECT_NEAR(simulation.world().bodies.q[body](0, 3), exact, 0.01 * exact) << dt;
+        EXPECT_NEAR(simulation.state().q[body](0, 3), exact, 0.01 * exact) << dt;
     }
 }
 
@@ -49,8 +49,7 @@ TEST(ArticulatedContact, BallBouncesToTheSquareOfItsRestitution) {
             double top = 0;
             while (simulation.time() < 2.0 - 1e-9) {
                 simulation.step();
-                if (simulation.time() > 1.1)
-                    top = std::max(top, simulation.world().bodies.q[body](1, 3) - 0.2);
+                if (simulation.time() > 1.1) top = std::max(top, simulation.state().q[body](1, 3) - 0.2);
             }
             EXPECT_NEAR(top, 5 * e * e, 0.1) << "e = " << e << ", dt = " << dt;
         }
@@ -67,7 +66,7 @@ TEST(ArticulatedContact, RestingBoxWeighsWhatItWeighs) {
         Simulation simulation(scene);
         for (int i = 0; i < 100; ++i) EXPECT_TRUE(simulation.step().converged);
         Vec3 sum = Vec3::Zero();
-        for (const Contact& contact : simulation.world().contacts) sum += contact.force;
+        for (const Contact& contact : simulation.outputs().contacts) sum += contact.force;
         EXPECT_NEAR(sum.y(), 98.1, 0.1) << dt;
     }
 }

@@ -25,9 +25,8 @@ Scene rod_scene(double young, double dt) {
 
 // Turn of the rod about z since the start.
 double turned(const Simulation& simulation) {
-    const World& world = simulation.world();
-    const Mat3 R =
-        world.bodies.q[0].leftCols<3>() * world.shape_of(0).geometry_frame.rotation.toRotationMatrix();
+    const Mat3 R = simulation.state().q[0].leftCols<3>() *
+                   simulation.model().shape_of(0).geometry_frame.rotation.toRotationMatrix();
     return std::atan2(R(1, 0), R(0, 0));
 }
 
@@ -50,7 +49,7 @@ Outcome run(const Scene& scene) {
         last += std::remainder(turned(simulation) - last, 2 * M_PI);
     }
     out.angle = last;
-    if (!simulation.world().joints.empty()) out.force = simulation.world().joints[0].force;
+    if (!simulation.model().joints.empty()) out.force = simulation.outputs().joints[0].force;
     return out;
 }
 

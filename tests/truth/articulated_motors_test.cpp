@@ -67,9 +67,9 @@ TEST(ArticulatedMotors, ArmsOfBoundedPositionMotorsReachAndHoldTheirTargets) {
             int unconverged = 0;
             while (simulation.time() < 2 - 1e-9) unconverged += !simulation.step().converged;
             EXPECT_EQ(unconverged, 0) << links << " links, dt " << dt;
-            for (const Joint& joint : simulation.world().joints)
-                EXPECT_NEAR(joint.coordinate[0], 0.5, 0.01)
-                    << links << " links, dt " << dt << ", " << joint.spec.name;
+            for (std::size_t j = 0; j < simulation.model().joints.size(); ++j)
+                EXPECT_NEAR(simulation.state().joint_coordinate[j][0], 0.5, 0.01)
+                    << links << " links, dt " << dt << ", " << simulation.model().joints[j].spec.name;
         }
 }
 
@@ -84,13 +84,13 @@ TEST(ArticulatedMotors, VelocityMotorHoldsUpToItsBound) {
         add_torque(held, 1.0);
         Simulation simulation(held);
         while (simulation.time() < 1 - 1e-9) simulation.step();
-        EXPECT_NEAR(simulation.world().joints[0].coordinate[0], 0.0, 1e-6) << dt;
-        EXPECT_NEAR(simulation.world().joints[0].torque.z(), -1.0, 1e-6) << dt;
+        EXPECT_NEAR(simulation.state().joint_coordinate[0][0], 0.0, 1e-6) << dt;
+        EXPECT_NEAR(simulation.outputs().joints[0].torque.z(), -1.0, 1e-6) << dt;
         Scene beyond = wheel(drive, 0.0, dt);
         add_torque(beyond, 103.0);
         Simulation dragged(beyond);
         while (dragged.time() < 1 - 1e-9) dragged.step();
-        EXPECT_NEAR(dragged.world().joints[0].coordinate[0], 1.5, 0.02) << dt;  // 3 t^2/2
+        EXPECT_NEAR(dragged.state().joint_coordinate[0][0], 1.5, 0.02) << dt;  // 3 t^2/2
     }
 }
 
@@ -101,8 +101,8 @@ TEST(ArticulatedMotors, DryFrictionStopsAWheel) {
     for (double dt : {0.01, 0.001}) {
         Simulation simulation(wheel(drive, 1.0, dt));
         while (simulation.time() < 1 - 1e-9) simulation.step();
-        EXPECT_NEAR(simulation.world().joints[0].coordinate[0], 0.25, 1.1 * dt) << dt;
-        EXPECT_NEAR(simulation.world().joints[0].coordinate_rate[0], 0.0, 1e-6) << dt;
+        EXPECT_NEAR(simulation.state().joint_coordinate[0][0], 0.25, 1.1 * dt) << dt;
+        EXPECT_NEAR(simulation.outputs().joints[0].coordinate_rate[0], 0.0, 1e-6) << dt;
     }
 }
 
@@ -114,8 +114,8 @@ TEST(ArticulatedMotors, LimitCarriesItsLoad) {
     add_torque(scene, 4.0);
     Simulation simulation(scene);
     while (simulation.time() < 1 - 1e-9) EXPECT_TRUE(simulation.step().converged);
-    EXPECT_NEAR(simulation.world().joints[0].coordinate[0], 0.3, 1e-6);
-    EXPECT_NEAR(simulation.world().joints[0].torque.z(), -4.0, 1e-5);
+    EXPECT_NEAR(simulation.state().joint_coordinate[0][0], 0.3, 1e-6);
+    EXPECT_NEAR(simulation.outputs().joints[0].torque.z(), -4.0, 1e-5);
 }
 
 // A motor's torque that holds a rod level is its weight times its lever, whatever the step.
@@ -137,7 +137,7 @@ TEST(ArticulatedMotors, HoldingTorqueDoesNotDependOnTheStep) {
             double most = 0, least = 1e300;
             for (int i = 0; i < 5; ++i) {
                 simulation.step();
-                const double torque = simulation.world().joints[0].torque.z();
+                const double torque = simulation.outputs().joints[0].torque.z();
                 most = std::max(most, torque), least = std::min(least, torque);
             }
             EXPECT_NEAR(most, 9.81 * 0.5, young > 0 ? 0.05 : 1e-6) << young << " " << dt;

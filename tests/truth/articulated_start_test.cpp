@@ -28,7 +28,7 @@ Scene hinged_rod(double spin, const Vec3& velocity) {
 }
 
 double angle_rate(Simulation& simulation) {
-    return simulation.world().joints[0].coordinate_rate[0];
+    return simulation.outputs().joints[0].coordinate_rate[0];
 }
 
 }  // namespace

@@ -17,25 +17,27 @@ struct MadeRun {
     double dt = 0.01;
     long steps = 20;
     long every = 1;                                             // steps between frames
-    std::function<void(World&, double)> pose;                   // the true state at a time
-    std::function<void(World&, long)> corrupt;                  // spoils the frame of a step, not its row
+    std::function<void(const Model&, State&, double)> pose;     // the true state at a time
+    std::function<void(State&, long)> corrupt;                  // spoils the frame of a step, not its row
     std::function<std::vector<std::vector<Mat34>>(long)> path;  // pieces of a step
 
     verify::Result verify(const verify::Options& options = {}) const {
         TemporaryFolder folder;
         const std::string file = folder / "made.tenon";
-        World world = build_world(scene);
-        run::RunWriter writer(file, scene, world);
+        const Model model = compile(scene);
+        State state = initial_state(model);
+        const Outputs outputs(model);
+        run::RunWriter writer(file, scene, model, state);
         for (long step = 0; step <= steps; ++step) {
-            world.step = step;
-            world.time = static_cast<double>(step) * dt;
-            pose(world, world.time);
-            writer.add_step(run::measure(world, StepReport{}, 0.0));
+            state.step = step;
+            state.time = static_cast<double>(step) * dt;
+            pose(model, state, state.time);
+            writer.add_step(run::measure(model, state, StepReport{}, 0.0));
             if (path && step > 0)
                 for (const auto& piece : path(step)) writer.add_path_piece(step, piece);
             if (step % every != 0) continue;
-            if (corrupt) corrupt(world, step);
-            writer.add_frame(world);
+            if (corrupt) corrupt(state, step);
+            writer.add_frame(state, outputs);
         }
         writer.close();
         return verify::verify_run(run::RunReader(file), options);
@@ -47,16 +49,16 @@ inline Scene scene_from(const std::string& json) {
 }
 
 // Pose and rate of a body whose geometry frame turns about a fixed axis and moves evenly.
-inline void set_motion(World& world, int body, const Vec3& position, const Vec3& velocity, const Vec3& axis,
-                       double angle, double rate) {
-    const Pose& frame = world.shape_of(body).geometry_frame;
+inline void set_motion(const Model& model, State& state, int body, const Vec3& position, const Vec3& velocity,
+                       const Vec3& axis, double angle, double rate) {
+    const Pose& frame = model.shape_of(body).geometry_frame;
     const Quat rotation(Eigen::AngleAxisd(angle, axis.normalized()));
     const Quat body_rotation = rotation * frame.rotation.conjugate();
-    Mat34& q = world.bodies.q[body];
+    Mat34& q = state.q[body];
     q.leftCols<3>() = body_rotation.toRotationMatrix();
     q.col(3) = position - body_rotation * frame.position;
     const Vec3 omega = rate * axis.normalized();
-    Mat34& dq = world.bodies.rate[body];
+    Mat34& dq = state.rate[body];
     for (int k = 0; k < 3; ++k) dq.col(k) = omega.cross(Vec3(q.col(k)));
     dq.col(3) = velocity + omega.cross(Vec3(q.col(3) - position));
 }

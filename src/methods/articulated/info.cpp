@@ -83,15 +83,21 @@ std::optional<Unsupported> supports(const Scene& scene) {
             return Unsupported{fmt::format("joints[{}].linear", j),
                                "a universal joint has no linear rows here",
                                "leave out \"linear\": its four rows are corrected to the joint tolerance"};
+    for (std::size_t j = 0; j < scene.joints.size(); ++j)
+        for (const DriveSpec& drive : scene.joints[j].drives)
+            if (drive.motor.stiffness != 0 || drive.motor.damping != 0)
+                return Unsupported{fmt::format("joints[{}]", j),
+                                   "the articulated method has no motors with gains and bounds",
+                                   "leave out the bound, and use a constant target: then it is a spring"};
     const auto model = scene.method_params.find("model");
     if (model != scene.method_params.end() && model->second == ParamValue(std::string("rigid")))
         return rigid_supports(scene);
     return std::nullopt;
 }
 
-std::unique_ptr<Method> make(const World& world, const Params& params) {
-    if (params.text("model") == "rigid") return std::make_unique<RigidMethod>(world, RigidOptions{});
-    return std::make_unique<ArticulatedMethod>(world, read_options(params));
+std::unique_ptr<Stepper> make(const Model& model, const State& state, const Params& params) {
+    if (params.text("model") == "rigid") return std::make_unique<RigidMethod>(model, state, RigidOptions{});
+    return std::make_unique<ArticulatedMethod>(model, state, read_options(params));
 }
 
 }  // namespace

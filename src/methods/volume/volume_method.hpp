@@ -34,32 +34,32 @@ struct Settings {
 };
 
 Settings read_settings(const Params& params);
-double choose_pixel(const World& world);
+double choose_pixel(const Model& model, const State& state);
 
-class VolumeMethod final : public Method {
+class VolumeMethod final : public Stepper {
   public:
-    VolumeMethod(const World& world, const Settings& settings);
+    VolumeMethod(const Model& model, const State& state, const Settings& settings);
 
-    StepReport step(World& world, double dt) override;
+    StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 
   private:
     // The impulse of a contact in the last step, from which the next one starts.
-    struct Remembered {
-        std::array<int, 5> key;  // bodies and cell
+    struct CachedImpulse {
+        std::array<int, 6> key;  // bodies and cell; the last is 0, so that checkpoints hold no padding
         Vec3 impulse;
     };
 
-    void solve_velocities(const World& world, StageTimer& timer, StepReport& report);
-    void apply_penalties(const World& world, double dt, StageTimer& timer);
-    void stabilise(const World& world, StageTimer& timer, StepReport& report);
-    void limit_change(const World& world, double most);
-    void recall_impulses();
-    void remember_impulses();
+    void solve_velocities(const Model& model, const State& state, StageTimer& timer, StepReport& report);
+    void apply_penalties(const Model& model, const State& state, double dt, StageTimer& timer);
+    void stabilise(const Model& model, const State& state, StageTimer& timer, StepReport& report);
+    void limit_change(const Model& model, double most);
+    void warm_start();
+    void cache_impulses();
     Vec3 impulse_of(std::size_t contact) const;  // on body b
-    void report_contacts(World& world, double dt, StepReport& report) const;
-    void warn(const World& world, double dt, StepReport& report) const;
+    void report_contacts(Outputs& outputs, double dt, StepReport& report) const;
+    void warn(const Model& model, const State& state, double dt, StepReport& report) const;
 
     Settings settings_;
     Motion motion_;
@@ -68,7 +68,7 @@ class VolumeMethod final : public Method {
     std::vector<VolumeContact> now_;       // at the positions being corrected
     std::vector<double> impulse_;          // three rows of each contact
     std::vector<double> change_;           // of velocities or positions
-    std::vector<Remembered> remembered_;   // sorted by key
+    std::vector<CachedImpulse> cache_;     // sorted by key
 };
 
 }  // namespace volume
