@@ -102,8 +102,10 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
     const bool with_history = options_.bdf2 && has_history_ && history_step_ == dt;
     const bool whole = !options_.bdf2 || with_history;
     const std::vector<int> euler_before = only_chains_ ? std::vector<int>() : euler_left_;
+    if (keeps_stress_) stress_before_ = field_.force_stress;
     if (!whole || !advance(model, state, dt, state.time + dt, with_history, false)) {
         if (!only_chains_) euler_left_ = euler_before;
+        if (keeps_stress_) field_.force_stress = stress_before_;
         advance_in_substeps(model, state, dt,
                             whole ? std::min(4, options_.start_substeps) : options_.start_substeps);
     }

@@ -77,6 +77,7 @@ class ArticulatedMethod : public Stepper {
         measured_;  // joints with a limit on their force; with coordinates to work out
     StageTimer timer_;
     double matrix_step_ = 0.0;
+    std::vector<Mat3> stress_before_;  // of the step, for a second try
     bool keeps_stress_ = false;  // rigid bodies: the next step starts from stresses that poses do not tell
     SolveReport total_;
     bool fresh_ = true;                  // no step has been made yet

@@ -35,12 +35,12 @@ SolveReport NewtonLoop::run() {
     for (int iteration = 1; iteration <= options_.max_iterations; ++iteration) {
         ConvexSolve convex(field_, contacts_, component_, touched_);
         report_.solves += convex.run(touches_ ? options_.contact.max_iterations : most_branch_solves);
-        note(move(field_, bodies));
-        if (may_give_up_ && turned_ > too_far) break;
+        if (!note(move(field_, bodies)) || (may_give_up_ && turned_ > too_far)) break;
         if (correct() && iteration >= options_.min_iterations) {
             report_.converged = true;
             break;
         }
+        if (!finite_) break;
     }
     return report_;
 }
@@ -67,20 +67,24 @@ bool NewtonLoop::correct() {
         if (!balance.consistent || pass >= options_.max_corrections || !(now < slow_passes * before)) break;
         before = now;
         component_.refine(field_);
-        note(move(field_, component_.bodies));
         ++report_.corrections;
+        if (!note(move(field_, component_.bodies))) return false;
     }
     component_.update_lag(field_);
     for (int body : touched_) contacts_.update_lag(field_, body);
     return false;
 }
 
-void NewtonLoop::note(const FieldReport& moved) {
-    if (!moved.finite)
+// False when the increment was not finite and the step may be made again in smaller ones.
+bool NewtonLoop::note(const FieldReport& moved) {
+    finite_ = moved.finite;
+    if (!finite_ && !may_give_up_)
         throw StepFailure("the solve gave numbers that are not finite", component_.bodies.front());
+    if (!finite_) return false;
     turned_ = moved.turn;
     report_.fallbacks += moved.fallbacks;
     report_.strain = moved.strain;
+    return true;
 }
 
 }  // namespace tenon::articulated

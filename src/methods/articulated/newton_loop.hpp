@@ -13,7 +13,7 @@ class NewtonLoop {
     NewtonLoop(const Options& options, BodyField& field, ContactSet& contacts, Component& component,
                const std::vector<int>& touched);
 
-    // The step may be made again in smaller ones: what does not converge soon is given up.
+    // The step may be made again in smaller ones: what does not converge soon, or is not finite, is given up.
     void may_give_up() { may_give_up_ = true; }
 
     SolveReport run();  // leaves the result in the field; throws StepFailure
@@ -21,7 +21,7 @@ class NewtonLoop {
   private:
     bool correct();
     Balance judge_iterate();
-    void note(const FieldReport& moved);
+    bool note(const FieldReport& moved);
     double distance(const Balance& balance) const;
 
     const Options& options_;
@@ -34,6 +34,7 @@ class NewtonLoop {
 
     SolveReport report_;
     bool may_give_up_ = false;
+    bool finite_ = true;   // the last increment
     double turned_ = 0.0;  // by the last increment, rad
 };
 
