@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "methods/articulated/joint_outputs.hpp"
 
@@ -46,6 +47,30 @@ double branch_target(const DriveRow& drive) {
     return drive.branch == DriveRow::Branch::low ? drive.low : drive.high;
 }
 
+// Bodies bound by joints so far; all that does not move is one node.
+struct JointForest {
+    std::unordered_map<int, int> root;
+
+    int find(int node) {
+        root.try_emplace(node, node);
+        while (root[node] != node) node = root[node] = root[root[node]];
+        return node;
+    }
+    // False when the joint closes a loop.
+    bool join(int a, int b) {
+        const int first = find(a), second = find(b);
+        root[first] = second;
+        return first != second;
+    }
+};
+
+template <class Moving>
+bool stretches(const Model& model, const Joint& joint, const Moving& moving) {
+    return std::any_of(joint.bodies.begin(), joint.bodies.end(), [&](int body) {
+        return moving(body) && is_elastic(model.materials[model.bodies.material[body]]);
+    });
+}
+
 Mat3 contact_directions(const Vec3& normal) {
     Mat3 directions;
     directions.col(0) = normal;
@@ -62,8 +87,9 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
     : contacts_(contacts), contact_points_(contact_points) {
     bodies = std::move(component_bodies);
     const auto moving = [&](int body) { return body >= 0 && state.dynamic(body); };
+    JointForest forest;
     for (int index : component_joints) {
-        const Joint& joint = model.joints[index];
+        Joint joint = model.joints[index];
         if (joint.spec.type == JointType::coupling) {
             CouplingBlock block;
             block.joint = index;
@@ -83,6 +109,11 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
             row_size_.push_back(1.0);
             continue;
         }
+        // Bodies that do not stretch along the axis make the sixth row of the linear form say what the others say.
+        if (joint.spec.type == JointType::hinge && !stretches(model, joint, moving))
+            joint.spec.linear = false;
+        const auto node = [&](int body) { return moving(body) ? body : -1; };
+        if (!forest.join(node(joint.bodies[0]), node(joint.bodies[1]))) may_be_redundant_ = true;
         JointBlock block;
         block.joint = index;
         block.hard_rows = joint_row_count(joint.spec);
@@ -116,7 +147,7 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
         for (int d = block.first_drive; d < block.drive_end; ++d)
             if (has_branches(joint, drives_[d])) bounded_.push_back({d, block.block, drives_[d].row});
     }
-    may_be_redundant_ = joint_blocks_.size() + coupling_blocks_.size() > bodies.size();
+    may_be_redundant_ = may_be_redundant_ || !coupling_blocks_.empty();
     for (int body : bodies) {
         FixedBlock block;
         for (int axis = 0; axis < 6; ++axis)

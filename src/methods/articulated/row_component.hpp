@@ -81,7 +81,7 @@ class RowComponent : public Component, private BoundedTerms {
     std::vector<double> row_size_;          // per row: what a violation of it is measured against
     std::vector<Vec3> contact_separation_;  // per contact, at the linearisation
     DualRows rows_;
-    bool may_be_redundant_ = false;  // more joints than a tree has
+    bool may_be_redundant_ = false;  // joints close loops
     ContactSet* contacts_ = nullptr;
     std::vector<int> contact_points_;  // contacts between its own bodies: indices into the set
     int first_contact_block_ = 0;
