@@ -23,7 +23,7 @@ namespace tenon::articulated {
 
 // Bodies are elastic when the scene gives their material a modulus, and rigid otherwise.
 inline bool is_elastic(const MaterialSpec& material) {
-    return material.young != MaterialSpec{}.young;
+    return material.young_given;
 }
 
 // What alike bodies share: mass distribution and stiffness.
