@@ -14,8 +14,8 @@
 namespace tenon::geometry {
 namespace {
 
-using model::check_initial_state;
 using geometry::crosses;
+using model::check_initial_state;
 using model::describe;
 using model::InitialCheck;
 using model::InitialProblem;
