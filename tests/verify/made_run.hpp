@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "run/recording.hpp"
 #include "run/report_builder.hpp"
 #include "run/run_file.hpp"
 #include "run/small_world.hpp"
@@ -20,25 +21,58 @@ struct MadeRun {
     std::function<void(World&, double)> pose;                   // the true state at a time
     std::function<void(World&, long)> corrupt;                  // spoils the frame of a step, not its row
     std::function<std::vector<std::vector<Mat34>>(long)> path;  // pieces of a step
+    std::function<void(const std::string&)> tamper;             // edits the finished file
 
     verify::Result verify(const verify::Options& options = {}) const {
         TemporaryFolder folder;
         const std::string file = folder / "made.tenon";
-        World world = build_world(scene);
-        run::RunWriter writer(file, scene, world);
+        const Scene told = as_it_starts();
+        World world = build_world(told);
+        run::RunWriter writer(file, told, world);
+        writer.set_meta("record", run::RecordingRule::every(every).to_json());
+        StepReport report;
         for (long step = 0; step <= steps; ++step) {
             world.step = step;
             world.time = static_cast<double>(step) * dt;
             pose(world, world.time);
-            writer.add_step(run::measure(world, StepReport{}, 0.0));
+            report.contacts = static_cast<int>(world.contacts.size());
+            writer.add_step(run::measure(world, report, 0.0));
             if (path && step > 0)
                 for (const auto& piece : path(step)) writer.add_path_piece(step, piece);
             if (step % every != 0) continue;
             if (corrupt) corrupt(world, step);
             writer.add_frame(world);
         }
+        writer.set_meta("status", "done");
+        writer.set_meta("report", R"({"steps": )" + std::to_string(steps) +
+                                      R"(, "status": "done", "method": ")" + told.method +
+                                      R"(", "unconverged_steps": 0, "bodies": )" +
+                                      std::to_string(told.bodies.size()) + "}");
         writer.close();
+        if (tamper) tamper(file);
         return verify::verify_run(run::RunReader(file), options);
+    }
+
+    // The scene with the start that `pose` gives it.
+    Scene as_it_starts() const {
+        Scene told = scene;
+        told.dt = dt;
+        told.seconds = static_cast<double>(steps) * dt;
+        World world = build_world(told);
+        pose(world, 0.0);
+        for (int i = 0; i < world.bodies.size(); ++i) {
+            BodySpec& body = told.bodies[i];
+            if (body.type != BodyType::dynamic_body) continue;
+            const Mat34 &q = world.bodies.q[i], &rate = world.bodies.rate[i];
+            const Pose& frame = world.shape_of(i).geometry_frame;
+            const Mat3 R = q.leftCols<3>();
+            body.rotation = Quat(R) * frame.rotation;
+            body.position = R * frame.position + q.col(3);
+            body.linear_velocity = rate.col(3);
+            const Mat3 w = rate.leftCols<3>() * R.transpose();
+            body.angular_velocity = Vec3(w(2, 1), w(0, 2), w(1, 0));
+        }
+        return told;
     }
 };
 
