@@ -28,7 +28,7 @@ foreach(folder ${TEST_FOLDERS})
                    TENON_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TENON_PROGRAM="${CMAKE_BINARY_DIR}/bin/tenon")
     endif()
   endforeach()
-  if(name STREQUAL "app" AND TARGET tenon_app)
+  if(name MATCHES "^(app|run)$" AND TARGET tenon_app)
     add_dependencies(test_${name} tenon_app)   # it runs the program
   endif()
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)

@@ -11,7 +11,7 @@ int import_verb(const ImportRequest& request) {
     const Scene scene = import_rigid_ipc(request.file, request.mesh_root, &warnings);
     write_scene_file(request.output, scene);
     for (const std::string& warning : warnings)
-        std::cerr << "warning: " << request.file << ": " << warning << "\n";
+        std::cerr << "warning: " << shown(request.file + ": " + warning) << "\n";
     return 0;
 }
 

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include "math/interrupt.hpp"
+
 namespace tenon {
 namespace {
 
@@ -236,6 +238,7 @@ Team& team() {
 }  // namespace
 
 void share_ranges(std::size_t count, std::size_t grain, int threads, Sharing sharing, const Body& body) {
+    check_interrupt();
     grain = std::max({grain, std::size_t{1}, count >> 31});
     if (threads <= 1) {
         for (std::size_t begin = 0; begin < count; begin += grain)

@@ -13,7 +13,10 @@
 
 #include <fmt/format.h>
 
+#include "math/interrupt.hpp"
 #include "math/whole_file.hpp"
+#include "run/failure_scene.hpp"
+#include "run/recording.hpp"
 #include "run/report_builder.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
@@ -70,11 +73,9 @@ std::string rounding_warning(const Scene& scene, long steps) {
                        scene.seconds, scene.dt, steps, simulated);
 }
 
-// A frame at the first step at or after each multiple of 1/fps; which step that is depends on nothing else.
-bool is_recorded(const RunOptions& options, double dt, long step) {
-    if (options.record_every > 0) return step % options.record_every == 0;
-    const auto frames = [&](long n) { return std::floor(static_cast<double>(n) * dt * options.fps + 1e-9); };
-    return frames(step) > frames(step - 1);
+RecordingRule rule_of(const RunOptions& options) {
+    return options.record_every > 0 ? RecordingRule::every(options.record_every)
+                                    : RecordingRule::fps(options.fps);
 }
 
 bool is_checkpoint(const RunOptions& options, double dt, long step) {
@@ -95,7 +96,11 @@ std::string saved(const Simulation& simulation) {
 class Run {
   public:
     Run(Scene scene, const RunOptions& options)
-        : options_(options), simulation_(std::move(scene)), steps_(step_count(simulation_.scene())) {
+        : options_(options),
+          output_(!options.output.empty() ? options.output : options.resume),
+          rule_(rule_of(options)),
+          simulation_(std::move(scene)),
+          steps_(step_count(simulation_.scene())) {
         const StepRow start = measure(simulation_.world(), StepReport{}, 0.0);
         builder_.emplace(simulation_, start);
         checker_.emplace(simulation_, options.count_intersections);
@@ -114,14 +119,24 @@ class Run {
   private:
     void record_start(const StepRow& start);
     void resume();
+    void load(const std::string& file, const std::string& state);
     void check_same_scene(const RunReader& reader) const;
-    bool advance();  // false: the step failed
+    std::string steps_until_end(const std::function<void(const Progress&)>& progress, std::string& status,
+                                bool& interrupted);
+    enum class Outcome { stepped, failed, interrupted };
+    Outcome advance();
+    void keep_state_before_step();
+    bool is_checkpoint_due();
+    void checkpoint();
+    void dump_failure(const World& before, int body);
     void add_path_piece(const std::vector<Mat34>& q);
     void record(const StepRow& row);
-    void record_end(const Report& report);
+    void record_end(const Report& report, bool interrupted);
     Progress progress_now(double wall_seconds) const;
 
     const RunOptions& options_;
+    std::string output_;  // the run file that is written
+    RecordingRule rule_;
     Simulation simulation_;
     long steps_;
     std::optional<ReportBuilder> builder_;
@@ -129,13 +144,19 @@ class Run {
     std::unique_ptr<RunWriter> writer_;
     StepReport last_;
     std::string failure_;
-    long frame_step_ = -1;           // step of the newest frame
+    std::string dumped_;
+    long frame_step_ = -1;                    // step of the newest frame
+    std::string state_before_step_;           // of a step that may take long, for when it is interrupted
+    std::optional<World> world_before_step_;  // when a failure is to be dumped
+    Clock::time_point checkpointed_ = Clock::now();
+    double checkpoint_cost_ = 0.0;   // seconds that the last one took
     std::vector<Mat34> last_piece_;  // of this step's path
     double recent_ms_ = 0.0;
 };
 
 void Run::record_start(const StepRow& start) {
     writer_ = std::make_unique<RunWriter>(options_.output, simulation_.scene(), simulation_.world());
+    writer_->set_meta("record", rule_.to_json());
     writer_->add_step(start);
     writer_->add_frame(simulation_.world());
     frame_step_ = 0;
@@ -160,17 +181,16 @@ void Run::check_same_scene(const RunReader& reader) const {
                                world.bodies.name[i]));
 }
 
-// Goes on from the newest checkpoint: into the same file, or into a copy when another output is named.
+// Goes on from the newest checkpoint, or from the start when the run was ended before the first: into the same file,
+// or into a copy when another output is named.
 void Run::resume() {
     std::string file = options_.resume;
     long step = 0;
+    bool keep_frame = true;
     {
         const RunReader reader(file);
         check_same_scene(reader);
         const std::string state = reader.checkpoint(step);
-        if (state.empty())
-            throw InputError(file, "", "holds no checkpoint to go on from",
-                             "runs end with one; for long runs use --checkpoint-every");
         for (long i = 1; i < reader.frame_count() && reader.frame_step(i) <= step; ++i)
             checker_->replay(reader.frame(i));
         for (const StepRow& row : reader.steps()) {
@@ -178,23 +198,35 @@ void Run::resume() {
             builder_->add(row);
             checker_->replay(row.report);
         }
-        std::istringstream in(state);
-        try {
-            simulation_.load(in);
-        } catch (const InputError&) {
-            throw;
-        } catch (const std::exception& error) {
-            throw InputError(file, "checkpoint", error.what(), "run the scene again from the start");
+        if (!state.empty()) load(file, state);
+        // The frame at the end of a shorter run is none of this run, unless it was due anyway.
+        auto rule = RecordingRule::parse(reader.meta("record"));
+        if (rule) {
+            keep_frame = step == 0 || rule->records(step, simulation_.dt());
+            rule->change(rule_, step);
+            rule_ = *rule;
         }
     }
     if (!options_.output.empty() && options_.output != file) {
         copy_run_file(file, options_.output);
         file = options_.output;
     }
-    writer_ = RunWriter::reopen(file, step);
+    writer_ = RunWriter::reopen(file, step, keep_frame);
     writer_->set_meta("scene", write_scene(simulation_.scene()));
+    writer_->set_meta("record", rule_.to_json());
     const RunReader reader(file);
     frame_step_ = reader.frame_count() > 0 ? reader.frame_step(reader.frame_count() - 1) : -1;
+}
+
+void Run::load(const std::string& file, const std::string& state) {
+    std::istringstream in(state);
+    try {
+        simulation_.load(in);
+    } catch (const InputError&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw InputError(file, "checkpoint", error.what(), "run the scene again from the start");
+    }
 }
 
 void Run::add_path_piece(const std::vector<Mat34>& q) {
@@ -202,27 +234,67 @@ void Run::add_path_piece(const std::vector<Mat34>& q) {
     last_piece_ = q;
 }
 
-bool Run::advance() {
+// A step that is interrupted is lost, and with it what the method remembers: so steps that may take long are entered
+// with the state in hand. Short ones are not worth it; the last checkpoint stands in for them.
+void Run::keep_state_before_step() {
+    constexpr double long_step_ms = 100.0;
+    state_before_step_.clear();
+    if (writer_ && options_.stop && recent_ms_ > long_step_ms) state_before_step_ = saved(simulation_);
+    if (!options_.dump_failure.empty() && dumped_.empty()) world_before_step_ = simulation_.world();
+}
+
+void Run::dump_failure(const World& before, int body) {
+    if (options_.dump_failure.empty() || !dumped_.empty()) return;
+    const FailureScene failure = failure_scene(simulation_.scene(), before, body);
+    write_whole_file(options_.dump_failure, write_scene(failure.scene) + "\n");
+    dumped_ = options_.dump_failure;
+    builder_->warn(fmt::format("{}: {}", dumped_, failure.note));
+}
+
+Run::Outcome Run::advance() {
     last_piece_.clear();
+    keep_state_before_step();
     const auto start = Clock::now();
     try {
+        const InterruptScope scope(options_.stop);
         last_ = simulation_.step();
+    } catch (const Interrupted&) {
+        return Outcome::interrupted;
     } catch (const StepFailure& error) {
         const int body = error.body();
         const auto& names = simulation_.world().bodies.name;
         failure_ = fmt::format("step {} (from {:g} s): {}", simulation_.world().step + 1, simulation_.time(),
                                error.what());
-        if (body >= 0 && body < static_cast<int>(names.size()))
-            failure_ += fmt::format(", at body '{}'", names[body]);
-        return false;
+        if (body >= 0 && body < static_cast<int>(names.size())) {
+            const Vec3 at = simulation_.world().bodies.q[body].col(3);
+            failure_ += fmt::format(", at body '{}' near ({:.6g}, {:.6g}, {:.6g})", names[body], at.x(),
+                                    at.y(), at.z());
+        }
+        dump_failure(simulation_.world(), body);
+        return Outcome::failed;
     }
     const double wall_ms = 1e3 * seconds_since(start);
-    recent_ms_ = recent_ms_ == 0.0 ? wall_ms : 0.9 * recent_ms_ + 0.1 * wall_ms;
+    recent_ms_ = recent_ms_ == 0.0 ? wall_ms : std::max(wall_ms, 0.9 * recent_ms_ + 0.1 * wall_ms);
     const StepRow row = measure(simulation_.world(), last_, wall_ms);
     builder_->add(row);
     checker_->after_step(simulation_, last_);
     record(row);
-    return true;
+    if (!last_.converged && world_before_step_) dump_failure(*world_before_step_, -1);
+    return Outcome::stepped;
+}
+
+// By simulated time when asked for, and otherwise often enough that a kill costs little work.
+bool Run::is_checkpoint_due() {
+    if (is_checkpoint(options_, simulation_.dt(), simulation_.world().step)) return true;
+    if (options_.checkpoint_wall <= 0) return false;
+    return seconds_since(checkpointed_) > std::max(options_.checkpoint_wall, 20 * checkpoint_cost_);
+}
+
+void Run::checkpoint() {
+    const auto start = Clock::now();
+    writer_->add_checkpoint(simulation_.world().step, saved(simulation_));
+    checkpoint_cost_ = seconds_since(start);
+    checkpointed_ = Clock::now();
 }
 
 void Run::record(const StepRow& row) {
@@ -231,20 +303,23 @@ void Run::record(const StepRow& row) {
     writer_->add_step(row);
     if (options_.record_path && last_piece_ != world.bodies.q)
         writer_->add_path_piece(world.step, world.bodies.q);
-    if (is_recorded(options_, simulation_.dt(), world.step)) {
+    if (rule_.records(world.step, simulation_.dt())) {
         writer_->add_frame(world);
         frame_step_ = world.step;
     }
-    if (is_checkpoint(options_, simulation_.dt(), world.step))
-        writer_->add_checkpoint(world.step, saved(simulation_));
+    if (is_checkpoint_due()) checkpoint();
 }
 
-void Run::record_end(const Report& report) {
+void Run::record_end(const Report& report, bool interrupted) {
     if (!writer_) return;
     const World& world = simulation_.world();
     if (frame_step_ != world.step) writer_->add_frame(world);
-    // After a failure the method may carry spoiled state: the checkpoint before it stays the newest.
-    if (report.status != "failed") writer_->add_checkpoint(world.step, saved(simulation_));
+    // After a failed or interrupted step the method's own state is spoiled: that from before it is the newest.
+    if (interrupted) {
+        if (!state_before_step_.empty()) writer_->add_checkpoint(world.step, state_before_step_);
+    } else if (report.status != "failed") {
+        writer_->add_checkpoint(world.step, saved(simulation_));
+    }
     writer_->set_meta("report", report.to_json());
     writer_->set_meta("status", report.status);
     writer_->close();
@@ -261,24 +336,49 @@ Progress Run::progress_now(double wall_seconds) const {
     return now;
 }
 
+// Why writing ended, when a disk is full or a folder is gone in the middle of a run.
+std::string Run::steps_until_end(const std::function<void(const Progress&)>& progress, std::string& status,
+                                 bool& interrupted) {
+    const auto start = Clock::now();
+    try {
+        while (simulation_.world().step < steps_) {
+            if (options_.stop && options_.stop->load()) {
+                status = "stopped";
+                return {};
+            }
+            const Outcome outcome = advance();
+            interrupted = outcome == Outcome::interrupted;
+            if (outcome != Outcome::stepped) {
+                status = interrupted ? "stopped" : "failed";
+                return {};
+            }
+            if (progress) progress(progress_now(seconds_since(start)));
+        }
+    } catch (const InputError& error) {
+        if (!writer_ || error.file() != output_) throw;
+        status = "failed";
+        return error.what();
+    }
+    return {};
+}
+
 Report Run::go(const std::function<void(const Progress&)>& progress) {
     const auto start = Clock::now();
     std::string status = "done";
-    while (simulation_.world().step < steps_) {
-        if (options_.stop && options_.stop->load()) {
-            status = "stopped";
-            break;
-        }
-        if (!advance()) {
-            status = "failed";
-            break;
-        }
-        if (progress) progress(progress_now(seconds_since(start)));
-    }
+    bool interrupted = false;
+    std::string unwritten = steps_until_end(progress, status, interrupted);
     Report report = builder_->finish(status, seconds_since(start));
-    report.failure = failure_;
+    report.failure = unwritten.empty() ? failure_ : unwritten;
     report.expect = checker_->results(simulation_);
-    record_end(report);
+    report.dumped = dumped_;
+    if (unwritten.empty()) {
+        try {
+            record_end(report, interrupted);
+        } catch (const InputError& error) {
+            report.status = "failed";
+            report.failure = error.what();
+        }
+    }
     if (!options_.report.empty()) write_whole_file(options_.report, report.to_json());
     return report;
 }

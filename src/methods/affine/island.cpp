@@ -8,6 +8,7 @@
 
 #include <Eigen/LU>
 
+#include "math/interrupt.hpp"
 #include "math/parallel.hpp"
 #include "math/timer.hpp"
 #include "methods/affine/newton_system.hpp"
@@ -135,6 +136,7 @@ class IslandNewton {
         if (fresh) start_from_prediction();
         const int limit = context_.settings.max_iterations;
         while (result_.iterations < limit && !result_.converged && !result_.out_of_slack) {
+            check_interrupt();
             ++result_.iterations;
             if (overshot_) start_friction_again();
             if (blocked_steps_ >= 8) stiffen_blockers();

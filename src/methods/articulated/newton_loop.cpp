@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "math/interrupt.hpp"
 #include "math/parallel.hpp"
 #include "tenon/error.hpp"
 
@@ -31,6 +32,7 @@ NewtonLoop::NewtonLoop(const Options& options, BodyField& field, ContactSet& con
 
 SolveReport NewtonLoop::run() {
     for (int iteration = 1;; ++iteration) {
+        check_interrupt();
         if (iteration == 1)
             start();
         else
