@@ -31,7 +31,7 @@ void table_row(const Options& options, const Case& which, bool small, Given give
     AdaptiveRun plain(adaptive_scene_of(which.scene, given, false));
     const PairResult r = run_pair(adaptive, plain, options.quick ? 0.1 : 1.0);
     const int steps = adaptive.steps();
-    const World &a = adaptive.simulation.world(), &p = plain.simulation.world();
+    const Simulation &a = adaptive.simulation, &p = plain.simulation;
     Row row = adaptive_row(which.scene + (small ? "-small" : ""), "adaptive", a);
     row.set("tau_R", std::get<double>(adaptive.simulation.scene().method_params.at("tau_R")));
     row.set("ms_per_step", r.adaptive_ms).set("plain_ms_per_step", r.plain_ms).set("steps", steps);
@@ -56,8 +56,8 @@ void table_row(const Options& options, const Case& which, bool small, Given give
         if (tips > 0) row.set("error_until_tipped", r.error.until[tips - 1]);
         row.set("tips_at_s", static_cast<double>(tips) * plain.simulation.dt());
     }
-    row.set("center_of_all",
-            (center_of_all(a) - center_of_all(p)).norm() / std::max(1e-12, p.bounds().diagonal()));
+    row.set("center_of_all", (center_of_all(a) - center_of_all(p)).norm() /
+                                 std::max(1e-12, bounds(p.model(), p.state()).diagonal()));
     row.set("energy_difference",
             std::abs(adaptive.energy.back() - plain.energy.back()) / energy_scale(plain));
     row.set("height_difference", std::abs(highest_point(a) - highest_point(p)) / height_of_all(p));
@@ -79,7 +79,7 @@ void sampled_row(const Options& options, const Case& which) {
     for (int i = 0; i < steps; ++i) {
         const double before = adaptive.cpu_ms;
         if (i % stride == stride / 2) {
-            plain.simulation.world() = adaptive.simulation.world();
+            plain.simulation.state().assign_without_memory(adaptive.simulation.state());
             for (int k = 0; k < 3; ++k) {
                 plain.cpu_ms = 0;
                 plain.step();
@@ -97,7 +97,7 @@ void sampled_row(const Options& options, const Case& which) {
         contact += adaptive.contact_ms[i];
         wall += adaptive.ms[i];
     }
-    Row row = adaptive_row(which.scene + "-sampled", "adaptive", adaptive.simulation.world());
+    Row row = adaptive_row(which.scene + "-sampled", "adaptive", adaptive.simulation);
     row.set("ms_per_step", adaptive.cpu_ms / steps).set("plain_ms_per_step", plain_ms / samples);
     row.set("steps", steps).set("plain_samples", samples);
     row.set("total_speedup", plain_total / adaptive.cpu_ms).set("median_speedup", median(ratios));
@@ -146,7 +146,7 @@ void ablation(const Options& options) {
         reference.method_params["adaptive"] = false;
         AdaptiveRun adaptive(scene), plain(reference);
         const PairResult r = run_pair(adaptive, plain, options.quick ? 0.3 : 1.0);
-        Row row = adaptive_row("oracle-" + kind, "adaptive", adaptive.simulation.world());
+        Row row = adaptive_row("oracle-" + kind, "adaptive", adaptive.simulation);
         row.set("ms_per_step", r.adaptive_ms).set("plain_ms_per_step", r.plain_ms);
         row.set("oracle_ms", adaptive.stage_ms["oracle"] / adaptive.steps())
             .set("rigid_share", adaptive.figure_sum["rigid_fraction"] / adaptive.steps());
@@ -166,9 +166,9 @@ void cost(const Options& options) {
         const double first = plain.ms[0], analysed = plain.figure_sum["analyse_ms"];
         plain.forget_times();
         for (int i = 0; i < steps; ++i) plain.step();
-        const World& world = plain.simulation.world();
-        const double count = static_cast<double>(tetrahedra(world));
-        Row row = adaptive_row(fmt::format("cost-{}", tetrahedra(world)), "plain", world);
+        const Simulation& simulation = plain.simulation;
+        const double count = static_cast<double>(tetrahedra(simulation));
+        Row row = adaptive_row(fmt::format("cost-{}", tetrahedra(simulation)), "plain", simulation);
         row.set("ms_per_step", plain.total() / steps).set("first_step_ms", first);
         row.set("us_per_tetrahedron", 1e3 * plain.total() / steps / count);
         row.set("assemble_share", plain.stage_ms["assemble"] / plain.total());
@@ -217,8 +217,7 @@ void rigid(const Options& options) {
             b = body.step();
         }
         const double solid_us = 1e3 * median(solid.solve_ms), body_us = 1e3 * median(body.solve_ms);
-        Row row =
-            adaptive_row(resting ? "rigid-resting" : "rigid-flying", "adaptive", solid.simulation.world());
+        Row row = adaptive_row(resting ? "rigid-resting" : "rigid-flying", "adaptive", solid.simulation);
         row.set("rigid_share", share).set("solve_contact_us", solid_us).set("body_us", body_us);
         row.set("contacts", a.contacts).set("body_contacts", b.contacts).set("ratio", solid_us / body_us);
         row.set("contacts_held", (solid.figure_sum["contacts_held"] - held) / steps);
@@ -239,7 +238,7 @@ void worst(const Options& options) {
     AdaptiveRun adaptive(adaptive_scene_of("cantilever", given, true));
     AdaptiveRun plain(adaptive_scene_of("cantilever", given, false));
     const PairResult r = run_pair(adaptive, plain);
-    Row row = adaptive_row("worst", "adaptive", adaptive.simulation.world());
+    Row row = adaptive_row("worst", "adaptive", adaptive.simulation);
     row.set("ms_per_step", r.adaptive_ms).set("plain_ms_per_step", r.plain_ms);
     row.set("slower_by", 1 / r.cpu_total - 1);
     row.set("rigid_share", adaptive.figure_sum["rigid_fraction"] / adaptive.steps())

@@ -17,9 +17,9 @@ struct Outcome {
     double energy = 0, top = 0;
 };
 
-void move_solids(World& world, double most, unsigned seed) {
+void move_solids(Simulation& simulation, double most, unsigned seed) {
     std::mt19937 random(seed);
-    for (ElasticBody& body : world.elastic) {
+    for (ElasticState& body : simulation.state().elastic) {
         Vec3 by = Vec3::Zero();
         by.x() = most * (2.0 * static_cast<double>(random()) / static_cast<double>(std::mt19937::max()) - 1);
         for (Vec3& x : body.x) x += by;
@@ -29,18 +29,19 @@ void move_solids(World& world, double most, unsigned seed) {
 Outcome run_to_end(AdaptiveRun& run) {
     const int steps = static_cast<int>(run.simulation.scene().seconds / run.simulation.dt() + 0.5);
     for (int i = 0; i < steps; ++i) run.step();
-    return {center_of_all(run.simulation.world()), run.energy.back(), highest_point(run.simulation.world())};
+    return {center_of_all(run.simulation), run.energy.back(), highest_point(run.simulation)};
 }
 
 void twin(const Options& options, const std::string& scene, double apart, const Given& given = {},
           const std::string& ending = "-twin") {
     AdaptiveRun one(adaptive_scene_of(scene, given, false)), other(adaptive_scene_of(scene, given, false));
-    move_solids(other.simulation.world(), apart, 1);
+    move_solids(other.simulation, apart, 1);
     const PairResult r = run_pair(one, other, options.quick ? 0.1 : 1.0);
-    const World &a = one.simulation.world(), &b = other.simulation.world();
+    const Simulation &a = one.simulation, &b = other.simulation;
     Row row = adaptive_row(scene + ending, "plain", a);
     row.set("steps", one.steps()).set("moved_m", apart).set("error", r.error.vertex);
-    row.set("center_of_all", (center_of_all(a) - center_of_all(b)).norm() / a.bounds().diagonal());
+    row.set("center_of_all",
+            (center_of_all(a) - center_of_all(b)).norm() / bounds(a.model(), a.state()).diagonal());
     row.set("energy_difference", std::abs(one.energy.back() - other.energy.back()) / energy_scale(one));
     row.set("height_difference", std::abs(highest_point(a) - highest_point(b)) / height_of_all(a));
     options.print(row);
@@ -57,13 +58,13 @@ void starts(const Options& options, const std::string& scene, const std::string&
         AdaptiveRun plain(adaptive_scene_of(scene, given, false)),
             adaptive(adaptive_scene_of(scene, given, true));
         for (AdaptiveRun* run : {&plain, &adaptive})
-            move_solids(run->simulation.world(), kStarts, static_cast<unsigned>(k + 1));
+            move_solids(run->simulation, kStarts, static_cast<unsigned>(k + 1));
         const Outcome p = run_to_end(plain), a = run_to_end(adaptive);
         differences.push_back({a.center - p.center, a.energy - p.energy, a.top - p.top});
-        size += plain.simulation.world().bounds().diagonal() / count;
+        size += bounds(plain.simulation.model(), plain.simulation.state()).diagonal() / count;
         energy += energy_scale(plain) / count;
-        height += height_of_all(plain.simulation.world()) / count;
-        if (k == 0) row = adaptive_row(name, "adaptive", plain.simulation.world());
+        height += height_of_all(plain.simulation) / count;
+        if (k == 0) row = adaptive_row(name, "adaptive", plain.simulation);
     }
     Outcome mean, spread, square;
     for (const Outcome& d : differences) {

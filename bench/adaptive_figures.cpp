@@ -40,7 +40,7 @@ exporting::PlotPanel sweep_panel(const Options& options, const Sweep& sweep, con
             line.y.push_back(adaptive.rigid[i]);
         }
         panel.lines.push_back(std::move(line));
-        Row row = adaptive_row("fig4 " + sweep.title + " " + label, "adaptive", adaptive.simulation.world());
+        Row row = adaptive_row("fig4 " + sweep.title + " " + label, "adaptive", adaptive.simulation);
         row.set("ms_per_step", r.adaptive_ms).set("cpu_speedup", r.cpu_total).set("error", r.error.vertex);
         options.print(row);
     }
@@ -86,7 +86,7 @@ void figure_5(const Options& options) {
         error.y.push_back(r.error.vertex);
         cost.x.push_back(tau);
         cost.y.push_back(1 / r.cpu_total);
-        Row row = adaptive_row(fmt::format("fig5 tau_E {:g}", tau), "adaptive", adaptive.simulation.world());
+        Row row = adaptive_row(fmt::format("fig5 tau_E {:g}", tau), "adaptive", adaptive.simulation);
         row.set("ms_per_step", r.adaptive_ms).set("cpu_speedup", r.cpu_total).set("error", r.error.vertex);
         options.print(row);
     }
@@ -122,10 +122,10 @@ void figure_7(const Options& options) {
         for (int i = 0; i < steps; ++i) {
             run.step();
             line.x.push_back((i + 1) * run.simulation.dt());
-            line.y.push_back(middle_height(run.simulation.world()));
+            line.y.push_back(middle_height(run.simulation));
             if (fallen < 0 && line.y.back() < 0.2) fallen = line.x.back();
         }
-        Row row = adaptive_row("fig7 " + line.label, tau > 0 ? "adaptive" : "plain", run.simulation.world());
+        Row row = adaptive_row("fig7 " + line.label, tau > 0 ? "adaptive" : "plain", run.simulation);
         row.set("ms_per_step", run.total() / steps)
             .set("fallen_at_s", fallen)
             .set("end_height", line.y.back());
@@ -154,7 +154,7 @@ void figure_6(const Options& options) {
         panel.x_label = "log10 of the squared strain rate [1/s^2]";
         panel.y_label = "elements";
         exporting::PlotHistogram elastic{"elastic, true", {}, 32}, rigid{"rigid, forecast", {}, 32};
-        for (float state : run.simulation.world().elastic[0].element_state)
+        for (float state : run.simulation.outputs().element_state[0])
             (state < 1 ? elastic : rigid).values.push_back(16 * (state - std::floor(state)) - 10);
         if (rigid.values.empty()) panel.title += ", all elastic: true rates";
         if (elastic.values.empty()) panel.title += ", all rigid: forecasts";

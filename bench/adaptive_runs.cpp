@@ -23,10 +23,11 @@ StepReport AdaptiveRun::step() {
     }
     contact_ms.push_back(contact);
     solve_ms.push_back(solve);
-    if (!simulation.world().elastic.empty()) height.push_back(middle_height(simulation.world()));
+    if (!simulation.model().elastic.empty()) height.push_back(middle_height(simulation));
     for (const auto& [name, value] : report.figures) {
         if (name == "rigid_fraction") rigid.push_back(value);
-        if (name == "elastic_energy") energy.push_back(energies(simulation.world()).total() + value);
+        if (name == "elastic_energy")
+            energy.push_back(energies(simulation.model(), simulation.state()).total() + value);
         figure_sum[name] += value;
     }
     return report;
@@ -52,18 +53,19 @@ double AdaptiveRun::total_without_contact() const {
     return sum;
 }
 
-void AdaptiveError::compare(const World& a, const World& b) {
-    for (std::size_t e = 0; e < a.elastic.size(); ++e) {
+void AdaptiveError::compare(const Simulation& a, const Simulation& b) {
+    for (std::size_t e = 0; e < a.model().elastic.size(); ++e) {
         Box3 box;
         Vec3 ca = Vec3::Zero(), cb = Vec3::Zero();
         double mass = 0, worst = 0;
-        const ElasticBody &p = a.elastic[e], &q = b.elastic[e];
+        const ElasticBody& body = a.model().elastic[e];
+        const ElasticState &p = a.state().elastic[e], &q = b.state().elastic[e];
         for (std::size_t v = 0; v < p.x.size(); ++v) {
-            box.add(p.rest[v]);
+            box.add(body.rest[v]);
             worst = std::max(worst, (p.x[v] - q.x[v]).norm());
-            ca += p.vertex_mass[v] * p.x[v];
-            cb += p.vertex_mass[v] * q.x[v];
-            mass += p.vertex_mass[v];
+            ca += body.vertex_mass[v] * p.x[v];
+            cb += body.vertex_mass[v] * q.x[v];
+            mass += body.vertex_mass[v];
         }
         const double size = box.size().maxCoeff();
         vertex = std::max(vertex, worst / size);
@@ -79,7 +81,7 @@ PairResult run_pair(AdaptiveRun& adaptive, AdaptiveRun& plain, double share) {
     for (int i = 0; i < steps; ++i) {
         adaptive.step();
         plain.step();
-        result.error.compare(plain.simulation.world(), adaptive.simulation.world());
+        result.error.compare(plain.simulation, adaptive.simulation);
     }
     for (int i = 0; i < steps; ++i) {
         result.mean += plain.ms[i] / adaptive.ms[i] / steps;
@@ -94,37 +96,40 @@ PairResult run_pair(AdaptiveRun& adaptive, AdaptiveRun& plain, double share) {
     return result;
 }
 
-double middle_height(const World& world) {
+double middle_height(const Simulation& simulation) {
     double sum = 0, mass = 0;
-    const ElasticBody& body = world.elastic[0];
-    for (std::size_t v = 0; v < body.x.size(); ++v) {
-        sum += body.vertex_mass[v] * body.x[v].y();
+    const ElasticBody& body = simulation.model().elastic[0];
+    const std::vector<Vec3>& x = simulation.state().elastic[0].x;
+    for (std::size_t v = 0; v < x.size(); ++v) {
+        sum += body.vertex_mass[v] * x[v].y();
         mass += body.vertex_mass[v];
     }
     return sum / mass;
 }
 
-Vec3 center_of_all(const World& world) {
+Vec3 center_of_all(const Simulation& simulation) {
     Vec3 sum = Vec3::Zero();
     double mass = 0;
-    for (const ElasticBody& body : world.elastic)
-        for (std::size_t v = 0; v < body.x.size(); ++v) {
-            sum += body.vertex_mass[v] * body.x[v];
+    for (std::size_t e = 0; e < simulation.model().elastic.size(); ++e) {
+        const ElasticBody& body = simulation.model().elastic[e];
+        for (std::size_t v = 0; v < body.rest.size(); ++v) {
+            sum += body.vertex_mass[v] * simulation.state().elastic[e].x[v];
             mass += body.vertex_mass[v];
         }
+    }
     return sum / mass;
 }
 
-double highest_point(const World& world) {
+double highest_point(const Simulation& simulation) {
     double highest = -1e300;
-    for (const ElasticBody& body : world.elastic)
+    for (const ElasticState& body : simulation.state().elastic)
         for (const Vec3& x : body.x) highest = std::max(highest, x.y());
     return highest;
 }
 
-double height_of_all(const World& world) {
+double height_of_all(const Simulation& simulation) {
     Box3 box;
-    for (const ElasticBody& body : world.elastic)
+    for (const ElasticState& body : simulation.state().elastic)
         for (const Vec3& x : body.x) box.add(x);
     return std::max(1e-12, box.size().y());
 }
@@ -135,16 +140,16 @@ double energy_scale(const AdaptiveRun& run) {
     return largest;
 }
 
-std::size_t tetrahedra(const World& world) {
+std::size_t tetrahedra(const Simulation& simulation) {
     std::size_t sum = 0;
-    for (const ElasticBody& body : world.elastic) sum += body.tets.size();
+    for (const ElasticBody& body : simulation.model().elastic) sum += body.tets.size();
     return sum;
 }
 
-Row adaptive_row(const std::string& name, const std::string& method, const World& world) {
+Row adaptive_row(const std::string& name, const std::string& method, const Simulation& simulation) {
     Row row;
     row.set("bench", std::string("adaptive")).set("case", name).set("engine", std::string("tenon"));
-    row.set("method", method).set("size", static_cast<double>(tetrahedra(world)));
+    row.set("method", method).set("size", static_cast<double>(tetrahedra(simulation)));
     row.set("threads", thread_count());
     return row;
 }

@@ -34,7 +34,7 @@ struct AdaptiveRun {
 struct AdaptiveError {
     double vertex = 0, center = 0;
     std::vector<double> until;  // `vertex` after each step
-    void compare(const World& a, const World& b);
+    void compare(const Simulation& a, const Simulation& b);
 };
 
 struct PairResult {
@@ -47,15 +47,15 @@ struct PairResult {
 // Runs both to the end (or `share` of it) of the scene.
 PairResult run_pair(AdaptiveRun& adaptive, AdaptiveRun& plain, double share = 1.0);
 
-double middle_height(const World& world);  // of the first solid's centre of mass
-Vec3 center_of_all(const World& world);    // centre of mass of all solids
+double middle_height(const Simulation& simulation);  // of the first solid's centre of mass
+Vec3 center_of_all(const Simulation& simulation);    // centre of mass of all solids
 // Highest point of all solids, and the height of the box around them.
-double highest_point(const World& world);
-double height_of_all(const World& world);
+double highest_point(const Simulation& simulation);
+double height_of_all(const Simulation& simulation);
 // The largest change of a run's energy since its first step: the scale of differences. The zero of gravity's is arbitrary.
 double energy_scale(const AdaptiveRun& run);
-std::size_t tetrahedra(const World& world);
-Row adaptive_row(const std::string& name, const std::string& method, const World& world);
+std::size_t tetrahedra(const Simulation& simulation);
+Row adaptive_row(const std::string& name, const std::string& method, const Simulation& simulation);
 Scene adaptive_scene_of(const std::string& name, Given given, bool adaptive);
 
 // How far apart plain runs end that begin up to a tenth of a millimetre apart (`NAME-twin`), and what plain and adaptive runs from several

@@ -28,10 +28,11 @@ void culling_ablation(const Options& options) {
                       options.quick ? std::map<std::string, ParamValue>{}
                                     : std::map<std::string, ParamValue>{{"preset", std::string("paper")}});
     scene.dt = 0.01;
-    const World world = build_world(scene);
-    const geometry::SurfaceTree a(world.shape_of(0).mesh, world.shape_of(0).all_edges);
-    const geometry::SurfaceTree b(world.shape_of(1).mesh, world.shape_of(1).all_edges);
-    Mat34 qa = world.bodies.q[0], qb = world.bodies.q[1];
+    const Model model = compile(scene);
+    const State state = initial_state(model);
+    const geometry::SurfaceTree a(model.shape_of(0).mesh, model.shape_of(0).all_edges);
+    const geometry::SurfaceTree b(model.shape_of(1).mesh, model.shape_of(1).all_edges);
+    Mat34 qa = state.q[0], qb = state.q[1];
     qa.col(3).x() += 0.4;  // spikes between spikes
     qb.col(3).x() -= 0.4;
     const std::pair<const char*, geometry::OverlapMethod> methods[] = {
@@ -48,8 +49,8 @@ void culling_ablation(const Options& options) {
         });
         Row row;
         row.set("bench", "affine").set("case", std::string("culling-") + name).set("engine", "tenon");
-        row.set("size", static_cast<double>(world.shape_of(0).mesh.triangles.size() +
-                                            world.shape_of(1).mesh.triangles.size()));
+        row.set("size", static_cast<double>(model.shape_of(0).mesh.triangles.size() +
+                                            model.shape_of(1).mesh.triangles.size()));
         row.set("threads", 1).set("ms_per_step", 1e3 * seconds);
         row.set("box_tests", static_cast<double>(stats.node_tests + stats.box_tests));
         row.set("candidates", static_cast<double>(found.size()));
@@ -59,7 +60,8 @@ void culling_ablation(const Options& options) {
 
 // A wall at rest with its contacts, as a step sees it.
 struct WallContacts {
-    World world;
+    Model model;
+    State state;
     affine::ContactField field;
     affine::Settings settings;
     affine::StepBodies bodies;
@@ -73,9 +75,10 @@ struct WallContacts {
     affine::IslandMemories memories;
     affine::Island island;
 
-    explicit WallContacts(const Scene& scene) : world(build_world(scene)), field(world) {
-        const std::size_t count = world.bodies.q.size();
-        q = wanted = world.bodies.q;
+    explicit WallContacts(const Scene& scene)
+        : model(compile(scene)), state(initial_state(model)), field(model, state) {
+        const std::size_t count = state.q.size();
+        q = wanted = state.q;
         left.assign(q.size(), 0);
         bodies.potential_scale = 1e-4;
         bodies.body.resize(count);
@@ -84,20 +87,20 @@ struct WallContacts {
         std::vector<double> mass(count, 1e300);
         for (std::size_t i = 0; i < count; ++i) {
             affine::BodyStep& body = bodies.body[i];
-            body.inertia = affine::inertia_of(world.bodies, static_cast<int>(i));
+            body.inertia = affine::inertia_of(model.bodies, static_cast<int>(i));
             body.start = body.target = body.predicted = q[i];
-            body.rigidity = 1e7 * world.bodies.volume[i];
-            const bool moves = world.bodies.dynamic(static_cast<int>(i));
+            body.rigidity = 1e7 * model.bodies.volume[i];
+            const bool moves = state.dynamic(static_cast<int>(i));
             sweeps.push_back({q[i], q[i], 0.0, moves});
             if (!moves) continue;
             body.role = affine::Role::moving;
-            mass[i] = world.bodies.mass[i];
+            mass[i] = model.bodies.mass[i];
             node[i] = static_cast<int>(island.bodies.size());
             island.bodies.push_back(static_cast<int>(i));
         }
         affine::ContactScale scale;
         scale.dhat = 0.02;
-        field.rebuild(world, sweeps, scale, mass);
+        field.rebuild(model, sweeps, scale, mass);
         for (int k = 0; k < field.pair_count(); ++k) island.pairs.push_back(k);
         for (std::size_t i = 0; i < count; ++i) field.set_pose(static_cast<int>(i), q[i]);
         for (int k = 0; k < field.pair_count(); ++k) field.evaluate(k);

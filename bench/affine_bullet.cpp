@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bench/affine_measure.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 #ifdef TENON_HAVE_BULLET
 #include <btBulletDynamicsCommon.h>
@@ -62,20 +62,20 @@ BulletRun run_once(const Scene& scene, int steps, bool hulls) {
     btDbvtBroadphase broadphase;
     btSequentialImpulseConstraintSolver solver;
     btDiscreteDynamicsWorld bullet(&dispatcher, &broadphase, &solver, &configuration);
-    bullet.setGravity(vector_of(world.gravity));
+    bullet.setGravity(vector_of(state.gravity));
     std::vector<std::unique_ptr<btCollisionShape> > shapes;
     std::vector<std::unique_ptr<btRigidBody> > bodies;
-    for (const auto& shape : world.shapes) shapes.push_back(shape_of(*shape, hulls));
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        const bool moves = world.bodies.dynamic(i);
-        const Vec3 moments = world.bodies.moments_of_inertia(i);
+    for (const auto& shape : model.shapes) shapes.push_back(shape_of(*shape, hulls));
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        const bool moves = state.dynamic(i);
+        const Vec3 moments = model.bodies.moments_of_inertia(i);
         btRigidBody::btRigidBodyConstructionInfo info(
-            moves ? static_cast<btScalar>(world.bodies.mass[i]) : 0.0f, nullptr,
-            shapes[world.bodies.shape[i]].get(), moves ? vector_of(moments) : btVector3(0, 0, 0));
-        info.m_startWorldTransform = pose_of(world.bodies.q[i]);
-        info.m_friction = static_cast<btScalar>(world.bodies.friction[i]);
+            moves ? static_cast<btScalar>(model.bodies.mass[i]) : 0.0f, nullptr,
+            shapes[model.bodies.shape[i]].get(), moves ? vector_of(moments) : btVector3(0, 0, 0));
+        info.m_startWorldTransform = pose_of(state.q[i]);
+        info.m_friction = static_cast<btScalar>(model.bodies.friction[i]);
         bodies.push_back(std::make_unique<btRigidBody>(info));
-        bodies.back()->setLinearVelocity(vector_of(world.bodies.rate[i].col(3)));
+        bodies.back()->setLinearVelocity(vector_of(state.rate[i].col(3)));
         bullet.addRigidBody(bodies.back().get());
     }
     double depth = 0.0, total = 0.0;

@@ -36,7 +36,7 @@ void judge(const run::ExpectChecker& checker, const Simulation& simulation, Outc
         out.held += result.held;
         if (!result.held && out.failed.empty()) out.failed = result.text;
     }
-    out.intersections = verify::count_intersections(simulation.world());
+    out.intersections = verify::count_intersections(simulation.model(), simulation.state());
 }
 
 Outcome run_ours(const Scene& scene, int steps) {
@@ -110,16 +110,16 @@ BulletShape bullet_shape(const Shape& shape, bool moves) {
 
 class BulletScene {
   public:
-    explicit BulletScene(const World& world)
+    explicit BulletScene(const Model& model, const State& state)
         : dispatcher_(&configuration_), world_(&dispatcher_, &broadphase_, &solver_, &configuration_) {
         btGImpactCollisionAlgorithm::registerAlgorithm(&dispatcher_);
-        world_.setGravity(vector_of(world.gravity));
-        for (int i = 0; i < world.bodies.size(); ++i) add(world, i);
+        model_.setGravity(vector_of(state.gravity));
+        for (int i = 0; i < model.bodies.size(); ++i) add(model, state, i);
     }
     ~BulletScene() {
-        for (auto& body : bodies_) world_.removeRigidBody(body.get());
+        for (auto& body : bodies_) model_.removeRigidBody(body.get());
     }
-    void step(double dt) { world_.stepSimulation(scalar(dt), 0); }
+    void step(double dt) { model_.stepSimulation(scalar(dt), 0); }
     double deepest() const {
         double depth = 0.0;
         for (int k = 0; k < dispatcher_.getNumManifolds(); ++k) {
@@ -131,37 +131,37 @@ class BulletScene {
         return depth;
     }
     // Poses and rates for those who judge.
-    void copy_to(World& world) const {
+    void copy_to(const Model& model, State& state) const {
         for (std::size_t i = 0; i < bodies_.size(); ++i) {
             const btTransform& pose = bodies_[i]->getWorldTransform();
             const btVector3 &v = bodies_[i]->getLinearVelocity(), &w = bodies_[i]->getAngularVelocity();
-            Mat34& q = world.bodies.q[i];
+            Mat34& q = state.q[i];
             for (int row = 0; row < 3; ++row) {
                 for (int column = 0; column < 3; ++column) q(row, column) = pose.getBasis()[row][column];
                 q(row, 3) = pose.getOrigin()[row];
-                world.bodies.rate[i](row, 3) = v[row];
+                state.rate[i](row, 3) = v[row];
             }
             const Vec3 spin(w.x(), w.y(), w.z());
-            for (int k = 0; k < 3; ++k) world.bodies.rate[i].col(k) = spin.cross(Vec3(q.col(k)));
+            for (int k = 0; k < 3; ++k) state.rate[i].col(k) = spin.cross(Vec3(q.col(k)));
         }
     }
 
   private:
-    void add(const World& world, int i) {
-        const bool moves = world.bodies.dynamic(i);
-        auto [found, is_new] = shapes_.try_emplace({world.bodies.shape[i], moves});
-        if (is_new) found->second = bullet_shape(world.shape_of(i), moves);
+    void add(const Model& model, const State& state, int i) {
+        const bool moves = state.dynamic(i);
+        auto [found, is_new] = shapes_.try_emplace({model.bodies.shape[i], moves});
+        if (is_new) found->second = bullet_shape(model.shape_of(i), moves);
         btRigidBody::btRigidBodyConstructionInfo info(
-            moves ? scalar(world.bodies.mass[i]) : 0, nullptr, found->second.shape.get(),
-            moves ? vector_of(world.bodies.moments_of_inertia(i)) : btVector3(0, 0, 0));
-        const Quat r(Mat3(world.bodies.q[i].leftCols<3>()));
+            moves ? scalar(model.bodies.mass[i]) : 0, nullptr, found->second.shape.get(),
+            moves ? vector_of(model.bodies.moments_of_inertia(i)) : btVector3(0, 0, 0));
+        const Quat r(Mat3(state.q[i].leftCols<3>()));
         info.m_startWorldTransform =
             btTransform(btQuaternion(scalar(r.x()), scalar(r.y()), scalar(r.z()), scalar(r.w())),
-                        vector_of(world.bodies.q[i].col(3)));
-        info.m_friction = scalar(world.bodies.friction[i]);
+                        vector_of(state.q[i].col(3)));
+        info.m_friction = scalar(model.bodies.friction[i]);
         bodies_.push_back(std::make_unique<btRigidBody>(info));
-        bodies_.back()->setLinearVelocity(vector_of(world.bodies.rate[i].col(3)));
-        world_.addRigidBody(bodies_.back().get());
+        bodies_.back()->setLinearVelocity(vector_of(state.rate[i].col(3)));
+        model_.addRigidBody(bodies_.back().get());
     }
 
     std::map<std::pair<int, bool>, BulletShape> shapes_;
@@ -176,14 +176,14 @@ class BulletScene {
 Outcome run_bullet(const Scene& scene, int steps) {
     Simulation simulation(scene);
     run::ExpectChecker checker(simulation, verify::count_intersections);
-    BulletScene bullet(simulation.world());
+    BulletScene bullet(simulation.model(), simulation.state());
     Outcome out;
     double total = 0;
     for (int k = 0; k < steps; ++k) {
         total += seconds_of([&] { bullet.step(scene.dt); });
         out.max_penetration = std::max(out.max_penetration, bullet.deepest());
-        bullet.copy_to(simulation.world());
-        simulation.world().time = (k + 1) * scene.dt;
+        bullet.copy_to(simulation.model(), simulation.state());
+        simulation.state().time = (k + 1) * scene.dt;
         checker.after_step(simulation, {});
     }
     out.ms_per_step = 1e3 * total / steps;

@@ -43,7 +43,7 @@ Measured measure(const Scene& scene, int steps, int before) {
     out.iterations /= steps;
     out.solves /= steps;
     out.solve_ms = out.solves > 0 ? out.phases["solve"] / out.solves : 0.0;
-    out.intersections = verify::count_intersections(simulation.world());
+    out.intersections = verify::count_intersections(simulation.model(), simulation.state());
     return out;
 }
 

@@ -289,7 +289,7 @@ void rolling_cylinder(const Options& options) {
             const double time = seconds_of([&] {
                 for (int i = 0; i < steps; ++i) simulation.step();
             });
-            const Mat34 &q = simulation.world().bodies.q[0], &v = simulation.world().bodies.rate[0];
+            const Mat34 &q = simulation.state().q[0], &v = simulation.state().rate[0];
             const Mat3 S = v.leftCols<3>() * q.leftCols<3>().inverse();
             print(fmt::format("co-rotated, {}, {}", rotation, integrator), time, -0.5 * (S(1, 0) - S(0, 1)));
         }

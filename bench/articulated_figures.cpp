@@ -48,7 +48,7 @@ Curves simulate(const std::string& name, const Variant& variant, double h, doubl
     Simulation simulation(std::move(scene));
     Curves curves;
     const auto record = [&] {
-        const Quantities now = measure(simulation.world());
+        const Quantities now = measure(simulation);
         curves.time.push_back(simulation.time());
         for (int k = 0; k < 2; ++k) curves.value[k].push_back(now[k]);
     };
@@ -182,8 +182,8 @@ void draw(const Options& options, Figure figure, const Measure& measure, const E
     options.note("drawn: " + file);
 }
 
-Vec3 spin_of(const World& world) {
-    return reference_of(world, 0).spin;
+Vec3 spin_of(const Simulation& simulation) {
+    return reference_of(simulation.model(), simulation.state(), 0).spin;
 }
 
 void spinning_box(const Options& options) {
@@ -196,8 +196,9 @@ void spinning_box(const Options& options) {
                         5.0};
     draw(
         options, figure,
-        [](const World& world) {
-            return Quantities{angular_momentum(world).norm(), linear_momentum(world).norm()};
+        [](const Simulation& s) {
+            return Quantities{angular_momentum(s.model(), s.state()).norm(),
+                              linear_momentum(s.model(), s.state()).norm()};
         },
         [](double) {
             return Quantities{100.0, 100.0};
@@ -205,9 +206,9 @@ void spinning_box(const Options& options) {
 }
 
 void t_handle(const Options& options) {
-    const World start = build_world(make_builtin(*find_builtin("t-handle"), {}));
-    RungeKutta path(reference_of(start, 0));
-    const Vec3 inertia = start.bodies.moments_of_inertia(0);
+    const Simulation start(make_builtin(*find_builtin("t-handle"), {}));
+    RungeKutta path(reference_of(start.model(), start.state(), 0));
+    const Vec3 inertia = start.model().bodies.moments_of_inertia(0);
     int middle = 0;
     for (int k = 1; k < 3; ++k)
         if (inertia[k] > inertia.minCoeff() && inertia[k] < inertia.maxCoeff()) middle = k;
@@ -224,7 +225,7 @@ void t_handle(const Options& options) {
         return Quantities{spin[middle], 1.0 - energy(spin) / all};
     };
     draw(
-        options, figure, [&](const World& world) { return quantities(spin_of(world)); },
+        options, figure, [&](const Simulation& s) { return quantities(spin_of(s)); },
         [&](double t) { return quantities(path.at(t).spin); });
 }
 
@@ -237,8 +238,8 @@ Quantities top_quantities(const RigidReference& top, const Vec3& lever) {
 }
 
 void heavy_top(const Options& options) {
-    const World start = build_world(make_builtin(*find_builtin("heavy-top"), {}));
-    const RigidReference first = reference_of(start, 0, Vec3::Zero());
+    const Simulation start(make_builtin(*find_builtin("heavy-top"), {}));
+    const RigidReference first = reference_of(start.model(), start.state(), 0, Vec3::Zero());
     RungeKutta path(first);
     const Figure figure{"figure-9",
                         "heavy-top",
@@ -250,13 +251,15 @@ void heavy_top(const Options& options) {
                         {5e-3, 2e-3, 1e-3}};
     draw(
         options, figure,
-        [&](const World& world) { return top_quantities(reference_of(world, 0, Vec3::Zero()), first.lever); },
+        [&](const Simulation& s) {
+            return top_quantities(reference_of(s.model(), s.state(), 0, Vec3::Zero()), first.lever);
+        },
         [&](double t) { return top_quantities(path.at(t), first.lever); });
 }
 
 void pendulum(const Options& options) {
-    const World start = build_world(make_builtin(*find_builtin("physical-pendulum"), {}));
-    const RigidReference rod = reference_of(start, 0, Vec3::Zero());
+    const Simulation start(make_builtin(*find_builtin("physical-pendulum"), {}));
+    const RigidReference rod = reference_of(start.model(), start.state(), 0, Vec3::Zero());
     const PendulumReference exact{rod.mass, rod.inertia.maxCoeff(), rod.lever.norm()};
     const Figure figure{"figure-10",
                         "physical-pendulum",
@@ -267,10 +270,10 @@ void pendulum(const Options& options) {
                         2 * exact.quarter_period()};
     draw(
         options, figure,
-        [&](const World& world) {
-            const Joint& joint = world.joints[0];
+        [&](const Simulation& s) {
             // nothing has been solved yet at the start: the force of a rod let go from horizontal
-            return Quantities{-joint.coordinate[0], world.time > 0 ? joint.force.norm() : exact.force(0.0)};
+            return Quantities{-s.state().joint_coordinate[0][0],
+                              s.time() > 0 ? s.outputs().joints[0].force.norm() : exact.force(0.0)};
         },
         [&](double t) {
             return Quantities{exact.angle(t), exact.force(exact.angle(t))};

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "math/parallel.hpp"
+#include "model/joint_rows.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/simulation.hpp"
-#include "world/joint_rows.hpp"
 
 namespace tenon::bench {
 namespace {
@@ -88,10 +88,11 @@ void measure(const Options& options, const Line& line) {
                                options.quick ? std::map<std::string, ParamValue>{} : line.values);
     for (const auto& [name, value] : line.method) scene.method_params[name] = value;
     Simulation simulation(std::move(scene));
-    const World& world = simulation.world();
+    const Model& model = simulation.model();
+    const State& state = simulation.state();
     double links = 0, rows = 0;
-    for (int i = 0; i < world.bodies.size(); ++i) links += world.bodies.dynamic(i);
-    for (const Joint& joint : world.joints) rows += joint_row_count(joint.spec);
+    for (int i = 0; i < model.bodies.size(); ++i) links += state.dynamic(i);
+    for (const Joint& joint : model.joints) rows += joint_row_count(joint.spec);
     const double h = simulation.scene().dt, seconds = options.quick ? 5 * h : line.seconds;
     double residual = 0, solves = 0, total = 0, contacts = 0;
     std::vector<double> times;
@@ -108,7 +109,7 @@ void measure(const Options& options, const Line& line) {
     Row row;
     row.set("bench", "articulated").set("case", "table1").set("engine", "tenon").set("scene", line.name);
     row.set("links", links).set("constraints", rows).set("h_ms", 1e3 * h);
-    row.set("joint_residual_max", std::max(residual, joint_residual_max(world)));
+    row.set("joint_residual_max", std::max(residual, joint_residual_max(model, state)));
     row.set("iterations", solves / steps).set("contacts", contacts / steps);
     row.set("threads", static_cast<double>(thread_count()));
     row.set("ms_per_step", median(times)).set("ms_mean", total / steps);

@@ -52,10 +52,10 @@ Row row_of(const std::string& name, const std::string& method) {
     return row;
 }
 
-std::vector<Vec3> places(const World& world) {
+std::vector<Vec3> places(const State& state) {
     std::vector<Vec3> out;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.dynamic(i)) out.push_back(world.bodies.q[i].col(3));
+    for (int i = 0; i < static_cast<int>(state.q.size()); ++i)
+        if (state.dynamic(i)) out.push_back(state.q[i].col(3));
     return out;
 }
 
@@ -80,16 +80,18 @@ namespace {
 
 using namespace impulse_parts;
 
-World with_poses_of(World world, const BulletScene& peer) {
-    for (int i = 0; i < world.bodies.size(); ++i) world.bodies.q[i] = peer.pose(i);
-    return world;
+State with_poses_of(const Simulation& simulation, const BulletScene& peer) {
+    State state;
+    state.assign_without_memory(simulation.state());
+    for (std::size_t i = 0; i < state.q.size(); ++i) state.q[i] = peer.pose(static_cast<int>(i));
+    return state;
 }
 
 // Deepest penetration at given poses, found by the same code for every engine.
-double deepest(const World& world) {
-    impulse::ContactFinder finder(world, {});
-    finder.find(world, std::vector<impulse::Twist>(world.bodies.q.size()),
-                std::vector<char>(world.bodies.q.size(), 1), 0.0);
+double deepest(const Model& model, const State& state) {
+    impulse::ContactFinder finder(model, {});
+    finder.find(model, state, std::vector<impulse::Twist>(state.q.size()),
+                std::vector<char>(state.q.size(), 1), 0.0);
     double depth = 0;
     for (const impulse::ManifoldContact& c : finder.contacts()) depth = std::max(depth, -c.distance);
     return depth;
@@ -137,7 +139,7 @@ void beside_bullet(const Options& options, const std::string& name, const std::s
     Simulation simulation(scene_of(name, {{parameter, static_cast<double>(size)}, {"seconds", seconds}}));
     std::unique_ptr<BulletScene> bullet;
     if (BulletScene::available())
-        bullet = std::make_unique<BulletScene>(simulation.world());
+        bullet = std::make_unique<BulletScene>(simulation.model(), simulation.state());
     else
         options.note("Bullet is not installed: only our own numbers");
     Track ours, theirs;
@@ -154,20 +156,20 @@ void beside_bullet(const Options& options, const std::string& name, const std::s
             theirs.own = std::max(theirs.own, step.penetration);
         }
         if (s == steps - 50) {
-            ours_then = places(simulation.world());
-            if (bullet) theirs_then = places(with_poses_of(simulation.world(), *bullet));
+            ours_then = places(simulation.state());
+            if (bullet) theirs_then = places(with_poses_of(simulation, *bullet));
         }
         if (s % 10 && s != steps) continue;
-        ours.end = deepest(simulation.world());
+        ours.end = deepest(simulation.model(), simulation.state());
         ours.worst = std::max(ours.worst, ours.end);
         if (!bullet) continue;
-        theirs.end = deepest(with_poses_of(simulation.world(), *bullet));
+        theirs.end = deepest(simulation.model(), with_poses_of(simulation, *bullet));
         theirs.worst = std::max(theirs.worst, theirs.end);
     }
-    ours.print(options, name, "tenon", size, 1, mean_distance(ours_then, places(simulation.world())));
+    ours.print(options, name, "tenon", size, 1, mean_distance(ours_then, places(simulation.state())));
     if (bullet) {
         theirs.print(options, name, "bullet", size, 1,
-                     mean_distance(theirs_then, places(with_poses_of(simulation.world(), *bullet))));
+                     mean_distance(theirs_then, places(with_poses_of(simulation, *bullet))));
         options.note(fmt::format(
             "{}: {:.2f}x as fast as Bullet in processor time at the peak, {:.2f}x at the end; "
             "penetration {:.2g} mm against {:.2g} mm at worst, {:.2g} mm against {:.2g} mm at the end",

@@ -51,7 +51,7 @@ struct BulletScene::Parts {
     std::vector<std::unique_ptr<btDefaultMotionState>> states;
     std::vector<std::unique_ptr<btRigidBody>> bodies;
     ~Parts() {
-        for (auto& body : bodies) world.removeRigidBody(body.get());
+        for (auto& body : bodies) model.removeRigidBody(body.get());
     }
 };
 
@@ -59,23 +59,24 @@ bool BulletScene::available() {
     return true;
 }
 
-BulletScene::BulletScene(const World& world, int iterations) : parts_(std::make_unique<Parts>()) {
-    parts_->world.setGravity(bt(world.gravity));
-    parts_->world.getSolverInfo().m_numIterations = iterations;
-    for (const auto& shape : world.shapes) parts_->shapes.push_back(make_shape(*shape));
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        const bool moves = world.bodies.dynamic(i);
-        parts_->states.push_back(std::make_unique<btDefaultMotionState>(bt(world.bodies.q[i])));
+BulletScene::BulletScene(const Model& model, const State& state, int iterations)
+    : parts_(std::make_unique<Parts>()) {
+    parts_->model.setGravity(bt(state.gravity));
+    parts_->model.getSolverInfo().m_numIterations = iterations;
+    for (const auto& shape : model.shapes) parts_->shapes.push_back(make_shape(*shape));
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        const bool moves = state.dynamic(i);
+        parts_->states.push_back(std::make_unique<btDefaultMotionState>(bt(state.q[i])));
         btRigidBody::btRigidBodyConstructionInfo info(
-            moves ? static_cast<btScalar>(world.bodies.mass[i]) : btScalar(0), parts_->states.back().get(),
-            parts_->shapes[world.bodies.shape[i]].get(),
-            moves ? bt(world.bodies.moments_of_inertia(i)) : btVector3(0, 0, 0));
+            moves ? static_cast<btScalar>(model.bodies.mass[i]) : btScalar(0), parts_->states.back().get(),
+            parts_->shapes[model.bodies.shape[i]].get(),
+            moves ? bt(model.bodies.moments_of_inertia(i)) : btVector3(0, 0, 0));
         // Bullet multiplies the two bodies' coefficients, we take their geometric mean
-        info.m_friction = static_cast<btScalar>(std::sqrt(world.bodies.friction[i]));
+        info.m_friction = static_cast<btScalar>(std::sqrt(model.bodies.friction[i]));
         parts_->bodies.push_back(std::make_unique<btRigidBody>(info));
         parts_->bodies.back()->setActivationState(DISABLE_DEACTIVATION);
-        if (moves) parts_->bodies.back()->setLinearVelocity(bt(Vec3(world.bodies.rate[i].col(3))));
-        parts_->world.addRigidBody(parts_->bodies.back().get());
+        if (moves) parts_->bodies.back()->setLinearVelocity(bt(Vec3(state.rate[i].col(3))));
+        parts_->model.addRigidBody(parts_->bodies.back().get());
     }
 }
 
@@ -83,7 +84,7 @@ BulletScene::~BulletScene() = default;
 
 PeerStep BulletScene::step(double dt) {
     PeerStep out;
-    out.ms = 1e3 * seconds_of([&] { parts_->world.stepSimulation(static_cast<btScalar>(dt), 0); });
+    out.ms = 1e3 * seconds_of([&] { parts_->model.stepSimulation(static_cast<btScalar>(dt), 0); });
     for (int i = 0; i < parts_->dispatcher.getNumManifolds(); ++i) {
         const btPersistentManifold* manifold = parts_->dispatcher.getManifoldByIndexInternal(i);
         out.contacts += manifold->getNumContacts();
@@ -114,7 +115,7 @@ struct BulletScene::Parts {};
 bool BulletScene::available() {
     return false;
 }
-BulletScene::BulletScene(const World&, int) {
+BulletScene::BulletScene(const Model&, const State&, int) {
     throw std::logic_error("built without Bullet");
 }
 BulletScene::~BulletScene() = default;

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::bench {
 
@@ -17,7 +17,7 @@ struct PeerStep {
 class BulletScene {
   public:
     static bool available();
-    explicit BulletScene(const World& world, int iterations = 10);
+    explicit BulletScene(const Model& model, const State& state, int iterations = 10);
     ~BulletScene();
     PeerStep step(double dt);
     Mat34 pose(int body) const;  // body frame to world

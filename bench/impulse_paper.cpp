@@ -19,20 +19,20 @@ class Phenomena {
 
     explicit Phenomena(double dt) : needed_(static_cast<int>(std::lround(0.1 / dt))) {}
 
-    void look(const World& world) {
+    void look(const Model& model, const State& state, const Outputs& outputs) {
         ++step_;
-        for (std::size_t k = 0; k < world.contacts.size();) {
-            const Contact& first = world.contacts[k];
+        for (std::size_t k = 0; k < outputs.contacts.size();) {
+            const Contact& first = outputs.contacts[k];
             std::array<bool, kinds> all;
             all.fill(true);
             double load = 0;
-            for (; k < world.contacts.size() && world.contacts[k].a == first.a &&
-                   world.contacts[k].b == first.b;
+            for (; k < outputs.contacts.size() && outputs.contacts[k].a == first.a &&
+                   outputs.contacts[k].b == first.b;
                  ++k) {
-                const double normal = world.contacts[k].force.dot(world.contacts[k].normal);
+                const double normal = outputs.contacts[k].force.dot(outputs.contacts[k].normal);
                 if (normal <= 0) continue;
                 load += normal;
-                judge(world, world.contacts[k], normal, all);
+                judge(model, state, outputs.contacts[k], normal, all);
             }
             if (load > 0) count({first.a, first.b}, all);
         }
@@ -46,16 +46,17 @@ class Phenomena {
         std::array<bool, kinds> counted{};
     };
 
-    static Vec3 spin(const World& world, int i) {
-        const Mat3 W = world.bodies.rate[i].leftCols<3>() * world.bodies.q[i].leftCols<3>().transpose();
+    static Vec3 spin(const State& state, int i) {
+        const Mat3 W = state.rate[i].leftCols<3>() * state.q[i].leftCols<3>().transpose();
         return 0.5 * Vec3(W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1));
     }
 
     // Clears what this contact speaks against.
-    static void judge(const World& world, const Contact& c, double load, std::array<bool, kinds>& all) {
-        const Vec3 wa = spin(world, c.a), wb = spin(world, c.b), arm_a = c.point - world.bodies.q[c.a].col(3),
-                   arm_b = c.point - world.bodies.q[c.b].col(3);
-        const Vec3 va = world.bodies.rate[c.a].col(3), vb = world.bodies.rate[c.b].col(3);
+    static void judge(const Model& model, const State& state, const Contact& c, double load,
+                      std::array<bool, kinds>& all) {
+        const Vec3 wa = spin(state, c.a), wb = spin(state, c.b), arm_a = c.point - state.q[c.a].col(3),
+                   arm_b = c.point - state.q[c.b].col(3);
+        const Vec3 va = state.rate[c.a].col(3), vb = state.rate[c.b].col(3);
         Vec3 slip = vb + wb.cross(arm_b) - va - wa.cross(arm_a);
         slip -= c.normal.dot(slip) * c.normal;
         const Vec3 turn = wb - wa;
@@ -63,12 +64,12 @@ class Phenomena {
                      across = (turn - turn.dot(c.normal) * c.normal).norm();
         const double speed = slip.norm(), drag = (c.force - load * c.normal).norm();
         // the one that turns, seen from the other's surface
-        const bool b_turns = world.bodies.dynamic(c.b);
+        const bool b_turns = state.dynamic(c.b);
         const double arm = (b_turns ? arm_b : arm_a).norm();
         const Vec3 ground = b_turns ? Vec3(va + wa.cross(arm_a)) : Vec3(vb + wb.cross(arm_b));
         const double travel = ((b_turns ? vb : va) - ground).norm();
         all[sticking] = all[sticking] && speed < 1e-3 && drag > 0.05 * load;
-        all[slipping] = all[slipping] && speed > 0.05 && drag > 0.95 * world.pair_friction(c.a, c.b) * load;
+        all[slipping] = all[slipping] && speed > 0.05 && drag > 0.95 * model.pair_friction(c.a, c.b) * load;
         all[rolling] =
             all[rolling] && across > 1.0 && speed < 0.05 * across * arm && travel > 0.5 * across * arm;
         all[rotating] = all[rotating] && about > 1.0 && across < 0.2 * about && travel < 0.2 * about * arm;
@@ -115,12 +116,12 @@ void table_2_row(const Options& options, const TableCase& c) {
             most = report.contacts;
             ms_at_most = ms;
         }
-        seen.look(simulation.world());
+        seen.look(simulation.model(), simulation.state(), simulation.outputs());
     }
-    for (int i = 0; i < simulation.world().bodies.size(); ++i)
-        triangles += static_cast<int>(simulation.world().shape_of(i).mesh.triangles.size());
+    for (int i = 0; i < simulation.model().bodies.size(); ++i)
+        triangles += static_cast<int>(simulation.model().shape_of(i).mesh.triangles.size());
     Row row = row_of(std::string("table2-") + c.name);
-    row.set("size", simulation.world().bodies.size())
+    row.set("size", simulation.model().bodies.size())
         .set("threads", thread_count())
         .set("ms_per_step", total / steps);
     row.set("triangles", triangles).set("contacts_max", most).set("ms_at_most_contacts", ms_at_most);

@@ -63,9 +63,10 @@ void scaling(const Options& options, const std::vector<int>& sizes) {
     for (int cubes : sizes) {
         Simulation simulation(scene_of("cubes", {{"cubes", static_cast<double>(cubes)}}));
         for (int s = 0; s < 100; ++s) simulation.step();
-        const auto& method = dynamic_cast<const impulse::ImpulseMethod&>(simulation.method());
+        const auto& method = dynamic_cast<const impulse::ImpulseMethod&>(
+            simulation.method().stepper(simulation.model(), simulation.state()));
         std::vector<Vec3> centers;
-        for (const Mat34& q : simulation.world().bodies.q) centers.push_back(q.col(3));
+        for (const Mat34& q : simulation.state().q) centers.push_back(q.col(3));
         impulse::SweepSettings settings;
         settings.max_sweeps = sweeps;
         settings.tolerance = 0;

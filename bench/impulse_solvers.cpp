@@ -22,10 +22,10 @@ struct Start {
     std::string state;
 };
 
-double momentum_size(const World& world) {
+double momentum_size(const Model& model, const State& state) {
     double size = 0;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.dynamic(i)) size += world.bodies.mass[i] * world.bodies.rate[i].col(3).norm();
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.dynamic(i)) size += model.bodies.mass[i] * state.rate[i].col(3).norm();
     return size;
 }
 
@@ -44,19 +44,20 @@ void measure(const Options& options, const Start& start, const SolverChoice& cho
     int contacts = 0;
     for (int repeat = 0; repeat < std::max(1, options.repeats); ++repeat) {
         const auto simulation = begin();
-        const Vec3 before = linear_momentum(simulation->world());
-        const double size = momentum_size(simulation->world()),
-                     kinetic = energies(simulation->world()).kinetic;
+        const Vec3 before = linear_momentum(simulation->model(), simulation->state());
+        const double size = momentum_size(simulation->model(), simulation->state()),
+                     kinetic = energies(simulation->model(), simulation->state()).kinetic;
         const StepReport report = simulation->step();
         times.push_back(phase(report, "solve"));
-        const auto& method = dynamic_cast<const impulse::ImpulseMethod&>(simulation->method());
+        const auto& method = dynamic_cast<const impulse::ImpulseMethod&>(
+            simulation->method().stepper(simulation->model(), simulation->state()));
         residual = impulse::contact_residual(method.problem());
         contacts = report.contacts;
-        momentum = (linear_momentum(simulation->world()) - before).norm() / size;
-        energy = energies(simulation->world()).kinetic / kinetic;
+        momentum = (linear_momentum(simulation->model(), simulation->state()) - before).norm() / size;
+        energy = energies(simulation->model(), simulation->state()).kinetic / kinetic;
     }
     const auto simulation = begin();
-    const auto from = places(simulation->world());
+    const auto from = places(simulation->model(), simulation->state());
     double deepest = 0;
     for (int s = 0; s < static_cast<int>(std::lround(0.5 / simulation->dt())); ++s)
         deepest = std::max(deepest, figure(simulation->step(), "penetration"));
@@ -68,7 +69,7 @@ void measure(const Options& options, const Start& start, const SolverChoice& cho
     if (start.scene.gravity.isZero(0))
         row.set("momentum_drift", momentum);
     else
-        row.set("drift_half_second", mean_distance(from, places(simulation->world())))
+        row.set("drift_half_second", mean_distance(from, places(simulation->model(), simulation->state())))
             .set("penetration_half_second", deepest);
     options.print(row);
 }

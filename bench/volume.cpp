@@ -21,11 +21,11 @@ struct Case {
     std::string method = "volume";  // impulse: signed distances
 };
 
-long triangles_of(const World& world) {
+long triangles_of(const Model& model) {
     long sum = 0;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        sum += static_cast<long>(world.shape_of(i).mesh.triangles.size());
-    for (const ElasticBody& body : world.elastic)
+    for (int i = 0; i < model.bodies.size(); ++i)
+        sum += static_cast<long>(model.shape_of(i).mesh.triangles.size());
+    for (const ElasticBody& body : model.elastic)
         sum += static_cast<long>(body.embedded.triangles.empty() ? body.surface.size()
                                                                  : body.embedded.triangles.size());
     return sum;
@@ -62,14 +62,14 @@ Row measure(const Case& which) {
     });
     // of all threads: on a machine with other work to do, the better measure of cost
     const double cpu = static_cast<double>(std::clock() - cpu_before) / CLOCKS_PER_SEC;
-    const World& world = simulation->world();
+    const Model& model = simulation->model();
     Row row;
     row.set("bench", std::string("volume")).set("case", which.name).set("engine", std::string("tenon"));
     row.set("method", which.method)
-        .set("size", static_cast<double>(world.bodies.size() + world.elastic.size()));
+        .set("size", static_cast<double>(model.bodies.size() + model.elastic.size()));
     row.set("threads", thread_count()).set("ms_per_step", 1e3 * seconds / which.steps);
     row.set("cpu_ms_per_step", 1e3 * cpu / which.steps);
-    row.set("triangles", static_cast<double>(triangles_of(world)));
+    row.set("triangles", static_cast<double>(triangles_of(model)));
     if (which.method == "volume")
         row.set("ldi_rays", sums["ldi_rays"])
             .set("ldi_layers", sums["ldi_layers"])

@@ -34,7 +34,7 @@ Dragged dragged_snake(const std::string& method, const std::map<std::string, Par
     }
     Simulation simulation(scene);
     Dragged made;
-    made.start = simulation.world().elastic[0].x;
+    made.start = simulation.state().elastic[0].x;
     int steps = 0;
     for (; simulation.time() < seconds; ++steps) {
         const StepReport report = simulation.step();
@@ -42,7 +42,7 @@ Dragged dragged_snake(const std::string& method, const std::map<std::string, Par
         made.sweeps += report.iterations;
     }
     made.sweeps /= steps;
-    made.now = simulation.world().elastic[0].x;
+    made.now = simulation.state().elastic[0].x;
     return made;
 }
 
@@ -62,21 +62,22 @@ void separation_by_cells(const Options& options) {
         scene.add_body(body_spec(scene, fmt::format("ball-{}", i),
                                  shape_spec("icosphere", {{"radius", 0.5}, {"subdivisions", 4.0}}),
                                  {0.8 * i + 0.013, 0.021, 0.007}));
-    const World world = build_world(scene);
+    const Model model = compile(scene);
+    const State state = initial_state(model);
     const double pixel = 0.6 / 64;  // the lens is 0.6 m wide
     for (int cell_pixels : {0, 32, 16, 8, 4, 2}) {
-        volume::Motion motion(world);
-        volume::ContactFinder finder(world, {{pixel, cell_pixels}, 0, false, 0.0});
+        volume::Motion motion(model, state);
+        volume::ContactFinder finder(model, state, {{pixel, cell_pixels}, 0, false, 0.0});
         std::vector<volume::VolumeContact> contacts;
-        finder.find(world, motion, contacts);
+        finder.find(model, motion, contacts);
         const double before = total_volume(contacts), count = static_cast<double>(contacts.size());
-        volume::ContactProblem problem(world, motion);
+        volume::ContactProblem problem(model, state, motion);
         problem.set_positions(contacts, 0.0, false);
         problem.couple();
         std::vector<double> multiplier(contacts.size(), 0.0), step;
         const solve::BlockPgsResult result = problem.solve({5000, 1e-9}, multiplier, step);
-        motion.shift(world, step);
-        finder.find(world, motion, contacts);
+        motion.shift(model, state, step);
+        finder.find(model, motion, contacts);
         Row row;
         row.set("bench", std::string("volume")).set("case", std::string("separation"));
         row.set("engine", std::string("tenon")).set("method", std::string("volume"));

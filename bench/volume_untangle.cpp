@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 
 #include "bench/volume_cases.hpp"
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 #include "methods/volume/untangle.hpp"
 #include "run/run_loop.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 #include "verify/verify.hpp"
 
 namespace tenon::bench {
@@ -62,7 +62,8 @@ Scene overlapping_pile(int& seed, int bodies) {
         Scene scene =
             make_builtin(*find_builtin("overlapping-pile"),
                          {{"bodies", static_cast<double>(bodies)}, {"seed", static_cast<double>(seed)}});
-        if (!geometry::check_initial_state(build_world(scene)).problems.empty()) return scene;
+        const Model model = compile(scene);
+        if (!model::check_initial_state(model, initial_state(model)).problems.empty()) return scene;
     }
 }
 

@@ -6,14 +6,15 @@
 
 #include "render/sheet.hpp"
 #include "tenon/error.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::app {
 
 Subject::Subject(const Scene& scene) {
-    const World world = build_world(scene);
-    first_ = run::snapshot(world);
-    model_ = render::model_of(world, scene);
+    const tenon::Model model = compile(scene);
+    const State state = initial_state(model);
+    first_ = run::snapshot(state, Outputs(model));
+    model_ = render::model_of(model, state, scene);
 }
 
 Subject::Subject(const std::string& run_file) : reader_(std::make_unique<run::RunReader>(run_file)) {

@@ -17,7 +17,7 @@ class Subject {
     explicit Subject(const Scene& scene);
     explicit Subject(const std::string& run_file);
 
-    const render::Model& model() const { return model_; }
+    const render::Drawing& model() const { return model_; }
     long frame_count() const;
     run::Frame frame(long index) const;
 
@@ -27,7 +27,7 @@ class Subject {
   private:
     std::unique_ptr<run::RunReader> reader_;
     run::Frame first_;
-    render::Model model_;
+    render::Drawing model_;
 };
 
 std::string time_caption(double seconds);

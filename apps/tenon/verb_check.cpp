@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/tenon/common.hpp"
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 #include "geometry/mesh_check.hpp"
 #include "tenon/error.hpp"
 #include "tenon/method.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::app {
 namespace {
@@ -36,9 +36,9 @@ std::string mesh_problems(const geometry::MeshReport& report) {
     return text;
 }
 
-void check_meshes(const World& world, std::vector<Finding>& findings) {
-    for (std::size_t i = 0; i < world.shapes.size(); ++i) {
-        const Shape& shape = *world.shapes[i];
+void check_meshes(const Model& model, std::vector<Finding>& findings) {
+    for (std::size_t i = 0; i < model.shapes.size(); ++i) {
+        const Shape& shape = *model.shapes[i];
         if (shape.mesh.triangles.empty()) continue;
         const std::string problems = mesh_problems(geometry::check_mesh(shape.mesh));
         if (!problems.empty()) findings.push_back({false, "shape " + shape.name, problems});
@@ -54,13 +54,14 @@ void check_method(const Scene& scene, std::vector<Finding>& findings) {
 }
 
 // Barrier contact cannot start from bodies that intersect or touch; for the other methods it is worth knowing.
-void check_contact(const Scene& scene, const World& world, std::vector<Finding>& findings) {
+void check_contact(const Scene& scene, const Model& model, const State& state,
+                   std::vector<Finding>& findings) {
     constexpr std::size_t shown = 20;
-    const geometry::InitialCheck check = geometry::check_initial_state(world);
+    const model::InitialCheck check = model::check_initial_state(model, state);
     for (std::size_t i = 0; i < std::min(shown, check.problems.size()); ++i) {
-        const geometry::InitialProblem& problem = check.problems[i];
-        const bool bad = scene.method == "affine" && problem.kind != geometry::InitialProblem::Kind::enclosed;
-        findings.push_back({bad, "contact", describe(world, problem)});
+        const model::InitialProblem& problem = check.problems[i];
+        const bool bad = scene.method == "affine" && problem.kind != model::InitialProblem::Kind::enclosed;
+        findings.push_back({bad, "contact", describe(model, problem)});
     }
     if (check.problems.size() > shown)
         findings.push_back(
@@ -73,35 +74,35 @@ struct Totals {
     double mass = 0, lightest = 1e300, heaviest = 0;
 };
 
-Totals count(const World& world) {
+Totals count(const Model& model, const State& state) {
     Totals totals;
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        totals.triangles += static_cast<long>(world.shape_of(i).mesh.triangles.size());
-        if (world.bodies.type[i] == BodyType::static_body) ++totals.fixed;
-        if (world.bodies.type[i] == BodyType::kinematic_body) ++totals.kinematic;
-        if (!world.bodies.dynamic(i)) continue;
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        totals.triangles += static_cast<long>(model.shape_of(i).mesh.triangles.size());
+        if (state.type[i] == BodyType::static_body) ++totals.fixed;
+        if (state.type[i] == BodyType::kinematic_body) ++totals.kinematic;
+        if (!state.dynamic(i)) continue;
         ++totals.dynamic;
-        totals.mass += world.bodies.mass[i];
-        totals.lightest = std::min(totals.lightest, world.bodies.mass[i]);
-        totals.heaviest = std::max(totals.heaviest, world.bodies.mass[i]);
+        totals.mass += model.bodies.mass[i];
+        totals.lightest = std::min(totals.lightest, model.bodies.mass[i]);
+        totals.heaviest = std::max(totals.heaviest, model.bodies.mass[i]);
     }
-    for (const ElasticBody& elastic : world.elastic) {
+    for (const ElasticBody& elastic : model.elastic) {
         totals.tets += static_cast<long>(elastic.tets.size());
         for (double mass : elastic.vertex_mass) totals.mass += mass;
     }
     return totals;
 }
 
-void print_text(const Scene& scene, const World& world, const Totals& totals,
+void print_text(const Scene& scene, const Model& model, const State& state, const Totals& totals,
                 const std::vector<Finding>& findings) {
     fmt::print("{}: {} dynamic, {} static, {} kinematic bodies, {} joints, {} elastic bodies\n", scene.name,
-               totals.dynamic, totals.fixed, totals.kinematic, world.joints.size(), world.elastic.size());
-    fmt::print("  geometry   {} shapes, {} triangles", world.shapes.size(),
+               totals.dynamic, totals.fixed, totals.kinematic, model.joints.size(), model.elastic.size());
+    fmt::print("  geometry   {} shapes, {} triangles", model.shapes.size(),
                short_count(static_cast<double>(totals.triangles)));
     if (totals.tets > 0) fmt::print(", {} tetrahedra", short_count(static_cast<double>(totals.tets)));
-    const Box3 bounds = world.bounds();
-    if (!bounds.empty())
-        fmt::print("; {:.4g} x {:.4g} x {:.4g} m", bounds.size().x(), bounds.size().y(), bounds.size().z());
+    const Box3 box = bounds(model, state);
+    if (!box.empty())
+        fmt::print("; {:.4g} x {:.4g} x {:.4g} m", box.size().x(), box.size().y(), box.size().z());
     fmt::print("\n  mass       {:.6g} kg that moves", totals.mass);
     if (totals.dynamic > 0) fmt::print("; bodies from {:.4g} to {:.4g} kg", totals.lightest, totals.heaviest);
     fmt::print("\n  motion     {} with {} in steps of {:g} s; gravity [{:g}, {:g}, {:g}]\n",
@@ -111,7 +112,7 @@ void print_text(const Scene& scene, const World& world, const Totals& totals,
         fmt::print("  {:<10} {}: {}\n", finding.bad ? "PROBLEM" : "note", finding.where, finding.what);
 }
 
-void print_json(const Scene& scene, const World& world, const Totals& totals,
+void print_json(const Scene& scene, const Model& model, const Totals& totals,
                 const std::vector<Finding>& findings) {
     Json json = {{"scene", scene.name},
                  {"method", scene.method},
@@ -120,9 +121,9 @@ void print_json(const Scene& scene, const World& world, const Totals& totals,
                  {"dynamic", totals.dynamic},
                  {"static", totals.fixed},
                  {"kinematic", totals.kinematic},
-                 {"joints", world.joints.size()},
-                 {"elastic", world.elastic.size()},
-                 {"shapes", world.shapes.size()},
+                 {"joints", model.joints.size()},
+                 {"elastic", model.elastic.size()},
+                 {"shapes", model.shapes.size()},
                  {"triangles", totals.triangles},
                  {"tets", totals.tets},
                  {"mass", totals.mass}};
@@ -138,17 +139,18 @@ void print_json(const Scene& scene, const World& world, const Totals& totals,
 
 int check_verb(const CheckRequest& request) {
     const Scene scene = load_requested(request.scene);
-    const World world = build_world(scene);
+    const Model model = compile(scene);
+    const State state = initial_state(model);
     std::vector<Finding> findings;
     check_method(scene, findings);
-    check_meshes(world, findings);
-    check_contact(scene, world, findings);
-    const Totals totals = count(world);
+    check_meshes(model, findings);
+    check_contact(scene, model, state, findings);
+    const Totals totals = count(model, state);
     const bool good = std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.bad; });
     if (request.json) {
-        print_json(scene, world, totals, findings);
+        print_json(scene, model, totals, findings);
     } else {
-        print_text(scene, world, totals, findings);
+        print_text(scene, model, state, totals, findings);
         std::cout << (good ? "  good to run\n" : "  not good to run as it is\n");
     }
     return good ? 0 : 1;

@@ -25,7 +25,7 @@ int main() {
         simulation.before_step([&](tenon::Simulation&) { ++before; });
         simulation.after_step([&](tenon::Simulation& now) {
             ++after;
-            highest = std::max(highest, now.world().bodies.q[0](1, 3));  // height of the first body
+            highest = std::max(highest, now.state().q[0](1, 3));  // height of the first body
         });
 
         for (int step = 0; step < 100; ++step) {
@@ -41,7 +41,7 @@ int main() {
             simulation.step();
             if (step % 20 == 19)
                 std::printf("t = %.2f s: %d bodies, ball at height %.3f m\n", simulation.time(),
-                            simulation.world().bodies.size(), simulation.world().bodies.q[0](1, 3));
+                            simulation.model().bodies.size(), simulation.state().q[0](1, 3));
         }
         std::printf("callbacks: %d before, %d after; highest point %.3f m\n", before, after, highest);
         return 0;

@@ -1,4 +1,4 @@
-// A simulation method: one class with one job, and what is known about it.
+// A simulation method: what it does in a step, and what is known about it.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 #include "tenon/error.hpp"
 #include "tenon/params.hpp"
 #include "tenon/scene.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 
@@ -30,26 +30,20 @@ struct StepReport {
     std::string solver;                 // which solvers were chosen, when there is a choice
 };
 
-// One accepted piece of the path within a step: all bodies move straight from the previous piece's end to q.
-using PathSink = std::function<void(const std::vector<Mat34>& q)>;
-
-class Method {
+// A method at work on one state: its scratch, and what it carries from step to step. The one plug point of a method.
+class Stepper : public MethodMemory {
   public:
-    virtual ~Method() = default;
+    // Advances the state by dt, or throws StepFailure with a reason; the caller then puts the state back.
+    virtual StepReport step(const Model& model, State& state, Outputs& outputs, double dt) = 0;
 
-    // Advances the world by dt, or throws StepFailure with a reason and leaves the world as it was.
-    virtual StepReport step(World& world, double dt) = 0;
-
-    // What the method carries between steps, bit for bit.
-    virtual void save(std::ostream& out) const = 0;
+    // What the method carries between steps, bit for bit. A copy of a state holds it in this form until its next step.
+    void save(std::ostream& out) const override = 0;
     virtual void load(std::istream& in) = 0;
+    std::unique_ptr<MethodMemory> clone() const final;
 
-    // Called after each accepted straight piece of motion within a step, when set. Methods whose steps are
-    // one straight piece need not call it.
-    void set_path_sink(PathSink sink) { path_sink_ = std::move(sink); }
-
-  protected:
-    PathSink path_sink_;
+  private:
+    friend class Method;
+    State last_good_;  // before the step under way, without memory
 };
 
 // The first thing in a scene that a method cannot express.
@@ -64,7 +58,25 @@ struct MethodInfo {
     std::string summary;
     std::vector<ParamInfo> parameters;
     std::optional<Unsupported> (*supports)(const Scene&) = nullptr;
-    std::unique_ptr<Method> (*make)(const World&, const Params&) = nullptr;
+    std::unique_ptr<Stepper> (*make)(const Model&, const State&, const Params&) = nullptr;
+};
+
+// A method with its parameters. Const: many threads may step different states with it.
+class Method {
+  public:
+    explicit Method(const Scene& scene);  // the scene's method and its parameters; throws InputError
+
+    // Advances the state by dt, or throws StepFailure with a reason and leaves the state as it was, its memory empty.
+    StepReport step(const Model& model, State& state, Outputs& outputs, double dt) const;
+
+    // The stepper of a state, made or brought back from its saved form where need be.
+    Stepper& stepper(const Model& model, State& state) const;
+
+    const MethodInfo& info() const { return *info_; }
+
+  private:
+    const MethodInfo* info_;
+    Params params_;
 };
 
 const std::vector<MethodInfo>& all_methods();

@@ -1,4 +1,4 @@
-// A scene being simulated by a method: what a C++ program drives.
+// A scene being simulated by its method: what a C++ program drives.
 #pragma once
 
 #include <functional>
@@ -7,54 +7,55 @@
 
 #include "tenon/method.hpp"
 #include "tenon/scene.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 
-class LastGoodState;
-
 class Simulation {
   public:
-    // Checks that the scene's method can express it, builds the world. Throws InputError.
+    // Checks that the scene's method can express it, compiles the model. Throws InputError.
     explicit Simulation(Scene scene);
 
-    // One time step. On StepFailure the world is as before the step, and the method starts afresh in the next.
+    // One time step. On StepFailure the state is as before the step, and the method starts afresh in the next.
     StepReport step();
-    double time() const { return world_.time; }
+    double time() const { return state_.time; }
     double dt() const { return scene_.dt; }
 
     const Scene& scene() const { return scene_; }
-    World& world() { return world_; }
-    const World& world() const { return world_; }
-    Method& method() { return *method_; }
+    const Model& model() const { return *model_; }
+    std::shared_ptr<const Model> shared_model() const { return model_; }  // to be shared with other states
+    const Method& method() const { return method_; }
+    State& state() { return state_; }
+    const State& state() const { return state_; }
+    Outputs& outputs() { return outputs_; }
+    const Outputs& outputs() const { return outputs_; }
 
     // Called before and after every step.
     using Callback = std::function<void(Simulation&)>;
     void before_step(Callback callback) { before_ = std::move(callback); }
     void after_step(Callback callback) { after_ = std::move(callback); }
 
-    // Where the method reports each accepted straight piece of motion; kept when the method starts afresh.
-    void set_path_sink(PathSink sink);
+    // Where each accepted straight segment of motion is reported.
+    void set_path_sink(PathSink sink) { outputs_.path_sink = std::move(sink); }
 
-    // Bodies may come and go between steps; the method starts afresh from the current state.
+    // Bodies may come and go between steps: a new model is compiled and the state carried over to it; the method
+    // starts afresh.
     int add_body(const BodySpec& body, const GeometrySpec& geometry);
     void remove_body(const std::string& name);
 
-    // State for checkpoints, bit for bit.
+    // The state, bit for bit. load throws InputError when it does not fit the scene.
     void save(std::ostream& out) const;
     void load(std::istream& in);
 
   private:
-    void make_method();
-    void release_kinematic_bodies();
+    void recompile(Scene changed, const std::vector<int>& old_joint);
 
     Scene scene_;
-    World world_;
-    std::unique_ptr<Method> method_;
-    std::shared_ptr<LastGoodState> good_;
-    bool spoiled_ = false;  // the method must start afresh
+    Method method_;
+    std::shared_ptr<const Model> model_;
+    State state_;
+    Outputs outputs_;
     Callback before_, after_;
-    PathSink path_sink_;
 };
 
 }  // namespace tenon

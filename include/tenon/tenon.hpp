@@ -8,4 +8,4 @@
 #include "tenon/scene_io.hpp"
 #include "tenon/shapes.hpp"
 #include "tenon/simulation.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"

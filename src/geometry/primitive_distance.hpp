@@ -1,7 +1,7 @@
 // Signed distances of simple solids in closed form.
 #pragma once
 
-#include "tenon/world.hpp"
+#include "tenon/shape.hpp"
 
 namespace tenon::geometry {
 

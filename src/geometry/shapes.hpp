@@ -6,7 +6,7 @@
 
 #include "tenon/mesh.hpp"
 #include "tenon/params.hpp"
-#include "tenon/world.hpp"
+#include "tenon/shape.hpp"
 
 namespace tenon::geometry {
 

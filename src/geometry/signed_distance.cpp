@@ -247,11 +247,4 @@ double SignedDistance::distance(const Vec3& point) const {
     return sample(point).distance;
 }
 
-const SignedDistance& SignedDistances::of(const World& world, int shape) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (made_.size() < world.shapes.size()) made_.resize(world.shapes.size());
-    if (!made_[shape]) made_[shape] = std::make_shared<SignedDistance>(world.shapes[shape]->mesh, options_);
-    return *made_[shape];
-}
-
 }  // namespace tenon::geometry

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "tenon/mesh.hpp"
-#include "tenon/world.hpp"
+#include "tenon/types.hpp"
 
 namespace tenon::geometry {
 
@@ -48,18 +47,6 @@ class SignedDistance {
     double cell_ = 0.0;
     int nx_ = 0, ny_ = 0, nz_ = 0;
     std::vector<float> value_;
-};
-
-// The signed distances of a world's shapes, each made when first asked for.
-class SignedDistances {
-  public:
-    explicit SignedDistances(SignedDistanceOptions options = {}) : options_(options) {}
-    const SignedDistance& of(const World& world, int shape);
-
-  private:
-    SignedDistanceOptions options_;
-    std::mutex mutex_;
-    std::vector<std::shared_ptr<const SignedDistance>> made_;
 };
 
 }  // namespace tenon::geometry

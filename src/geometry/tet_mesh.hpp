@@ -38,8 +38,12 @@ struct Embedding {
 };
 Embedding embed(const std::vector<Vec3>& points, const TetMesh& mesh);
 
-// Fills a closed surface with tetrahedra of a body-centred lattice and fits their boundary to it. The result
-// follows the surface to a fraction of a cell. Throws std::invalid_argument when no cell fits.
-TetMesh lattice_tets(const Mesh& surface, double cell_size);
+// Fills a closed surface with tetrahedra of about `cell_size` that keep its corners, sharp edges and faces; smaller ones
+// where the solid is thin or strongly curved. Solids with faces at right angles become bricks, whose planes include those
+// of `regions`. Throws std::invalid_argument when the surface is open or the cells are too many.
+TetMesh fill_with_tets(const Mesh& surface, double cell_size, const std::vector<Box3>& regions = {});
+
+// A tenth of the longest side, less where walls are thin: two and a half cells go through them.
+double chosen_cell_size(const Mesh& surface);
 
 }  // namespace tenon::geometry

@@ -1,6 +1,7 @@
 // The methods, by name. A new method adds one declaration and one line here.
 #include <fmt/format.h>
 
+#include "scene/method_schema.hpp"
 #include "tenon/method.hpp"
 
 namespace tenon {
@@ -16,6 +17,16 @@ const std::vector<MethodInfo>& all_methods() {
         affine_method(), articulated_method(), impulse_method(), adaptive_method(), volume_method(),
     };
     return methods;
+}
+
+const std::vector<scene::MethodSchema>& scene::method_schemas() {
+    static const std::vector<MethodSchema> schemas = [] {
+        std::vector<MethodSchema> made;
+        for (const MethodInfo& method : all_methods())
+            made.push_back({method.name, method.summary, method.parameters});
+        return made;
+    }();
+    return schemas;
 }
 
 const MethodInfo& find_method(const std::string& name, const Origin& origin) {

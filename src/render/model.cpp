@@ -51,7 +51,7 @@ DrawMesh box_mesh(const Box3& box) {
     return draw_mesh(mesh, true);
 }
 
-void add_shape(Model& model, const Mesh& mesh, bool closed) {
+void add_shape(Drawing& model, const Mesh& mesh, bool closed) {
     model.meshes.push_back(draw_mesh(mesh, closed));
     Box3 box = box_of(mesh);
     if (box.empty()) box.add(Vec3::Zero());
@@ -96,7 +96,7 @@ DrawElastic draw_elastic(const Elastic& solid) {
     return drawn;
 }
 
-void color_all(Model& model, const std::vector<ColorKey>& keys, std::size_t body_count) {
+void color_all(Drawing& model, const std::vector<ColorKey>& keys, std::size_t body_count) {
     const std::vector<Vec3f> colors = choose_colors(keys);
     for (std::size_t i = 0; i < body_count; ++i) model.bodies[i].color = colors[i];
     for (std::size_t i = body_count; i < keys.size(); ++i) model.elastic[i - body_count].color = colors[i];
@@ -169,28 +169,28 @@ std::vector<Vec3f> drawn_vertices(const DrawElastic& elastic, const std::vector<
     return vertices;
 }
 
-Model model_of(const World& world, const Scene& scene) {
-    Model model;
-    model.up = up_axis(scene.up);
-    model.camera = scene.camera;
-    for (const auto& shape : world.shapes) add_shape(model, shape->mesh, shape->closed);
+Drawing model_of(const tenon::Model& model, const State& state, const Scene& scene) {
+    Drawing drawing;
+    drawing.up = up_axis(scene.up);
+    drawing.camera = scene.camera;
+    for (const auto& shape : model.shapes) add_shape(drawing, shape->mesh, shape->closed);
     std::vector<ColorKey> keys;
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        const bool moves = world.bodies.dynamic(i);
-        model.bodies.push_back({world.bodies.shape[i], moves, Vec3f::Ones()});
-        keys.push_back({world.bodies.shape[i], moves, world.bodies.type[i] == BodyType::kinematic_body,
-                        world.bodies.color[i]});
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        const bool moves = state.dynamic(i);
+        drawing.bodies.push_back({model.bodies.shape[i], moves, Vec3f::Ones()});
+        keys.push_back(
+            {model.bodies.shape[i], moves, state.type[i] == BodyType::kinematic_body, model.bodies.color[i]});
     }
-    for (std::size_t e = 0; e < world.elastic.size(); ++e) {
-        model.elastic.push_back(draw_elastic(world.elastic[e]));
-        keys.push_back({static_cast<int>(world.shapes.size() + e), true, false, world.elastic[e].color});
+    for (std::size_t e = 0; e < model.elastic.size(); ++e) {
+        drawing.elastic.push_back(draw_elastic(model.elastic[e]));
+        keys.push_back({static_cast<int>(model.shapes.size() + e), true, false, model.elastic[e].color});
     }
-    color_all(model, keys, model.bodies.size());
-    return model;
+    color_all(drawing, keys, model.bodies.size());
+    return drawing;
 }
 
-Model model_of(const run::RunReader& reader) {
-    Model model;
+Drawing model_of(const run::RunReader& reader) {
+    Drawing model;
     const SceneHints hints = scene_hints(reader.scene_json());
     model.up = up_axis(hints.up);
     model.camera = hints.camera;
@@ -251,7 +251,7 @@ Box3 usual_extent(const std::vector<Box3>& boxes) {
 
 }  // namespace
 
-std::vector<Vec3> points_of_interest(const Model& model, const std::vector<run::Frame>& frames) {
+std::vector<Vec3> points_of_interest(const Drawing& model, const std::vector<run::Frame>& frames) {
     std::vector<Box3> moving, still;
     for (const run::Frame& frame : frames) {
         for (std::size_t i = 0; i < model.bodies.size(); ++i) {

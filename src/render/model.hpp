@@ -7,7 +7,7 @@
 
 #include "render/colors.hpp"
 #include "run/run_file.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::render {
 
@@ -37,7 +37,7 @@ struct DrawElastic {
     Vec3f color = Vec3f::Ones();
 };
 
-struct Model {
+struct Drawing {
     std::vector<DrawMesh> meshes;
     std::vector<DrawMesh> coarse;  // a box for each mesh: for bodies a few pixels wide
     std::vector<DrawBody> bodies;
@@ -47,8 +47,8 @@ struct Model {
     std::map<std::string, std::vector<double>> camera;  // the scene's hints
 };
 
-Model model_of(const World& world, const Scene& scene);
-Model model_of(const run::RunReader& reader);
+Drawing model_of(const tenon::Model& model, const State& state, const Scene& scene);
+Drawing model_of(const run::RunReader& reader);
 
 // Corners share a normal across edges flatter than this; sharper edges stay sharp.
 constexpr double crease_degrees = 35.0;
@@ -60,6 +60,6 @@ std::vector<Vec3f> corner_normals(const std::vector<Vec3f>& vertices, const std:
 
 // What a camera should see of a frame: corners of the boxes of what moves, and of statics near by. Few outliers
 // among many bodies are left out.
-std::vector<Vec3> points_of_interest(const Model& model, const std::vector<run::Frame>& frames);
+std::vector<Vec3> points_of_interest(const Drawing& model, const std::vector<run::Frame>& frames);
 
 }  // namespace tenon::render

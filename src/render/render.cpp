@@ -48,7 +48,7 @@ struct Detail {
     Vec3f stretch = Vec3f::Ones();
 };
 
-Detail level_of_detail(const Model& model, const DrawBody& body, const Mat34& q, const Projection& view,
+Detail level_of_detail(const Drawing& model, const DrawBody& body, const Mat34& q, const Projection& view,
                        int samples) {
     const DrawMesh& fine = model.meshes[body.mesh];
     const double size = sample_size(q, fine, view);
@@ -65,7 +65,7 @@ Detail level_of_detail(const Model& model, const DrawBody& body, const Mat34& q,
     return {small && detailed ? &model.coarse[body.mesh] : &fine};
 }
 
-void place_bodies(const Model& model, const run::Frame& frame, const Projection& view, int samples,
+void place_bodies(const Drawing& model, const run::Frame& frame, const Projection& view, int samples,
                   Placed& placed) {
     const std::size_t count = std::min(model.bodies.size(), frame.q.size());
     std::vector<const DrawMesh*> mesh(count, nullptr);
@@ -98,7 +98,7 @@ Vec3f state_color(const Vec3f& base, float state) {
     return base + state * (palette(1) - base);
 }
 
-void place_elastic(const Model& model, const run::Frame& frame, const RenderOptions& options,
+void place_elastic(const Drawing& model, const run::Frame& frame, const RenderOptions& options,
                    Placed& placed) {
     for (std::size_t e = 0; e < std::min(model.elastic.size(), frame.x.size()); ++e) {
         const DrawElastic& solid = model.elastic[e];
@@ -162,7 +162,7 @@ double suitable_force_scale(const std::vector<run::Frame>& frames, double height
 
 }  // namespace
 
-Stage make_stage(const Model& model, const std::vector<run::Frame>& frames, const RenderOptions& options,
+Stage make_stage(const Drawing& model, const std::vector<run::Frame>& frames, const RenderOptions& options,
                  const CameraWish& wish) {
     Stage stage;
     const std::vector<Vec3> points = points_of_interest(model, frames);
@@ -182,7 +182,7 @@ Stage make_stage(const Model& model, const std::vector<run::Frame>& frames, cons
     return stage;
 }
 
-Image render_frame(const Model& model, const run::Frame& frame, const Stage& stage,
+Image render_frame(const Drawing& model, const run::Frame& frame, const Stage& stage,
                    const RenderOptions& options) {
     const Projection view = projection_of(stage, options);
     Placed placed;

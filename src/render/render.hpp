@@ -28,10 +28,10 @@ struct Stage {
 };
 
 // The camera, ground and force scale that suit all the given frames.
-Stage make_stage(const Model& model, const std::vector<run::Frame>& frames, const RenderOptions& options,
+Stage make_stage(const Drawing& model, const std::vector<run::Frame>& frames, const RenderOptions& options,
                  const CameraWish& wish);
 
-Image render_frame(const Model& model, const run::Frame& frame, const Stage& stage,
+Image render_frame(const Drawing& model, const run::Frame& frame, const Stage& stage,
                    const RenderOptions& options);
 
 }  // namespace tenon::render

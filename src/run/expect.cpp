@@ -45,8 +45,8 @@ Vec3 turn_between(const Mat34& from, const Mat34& to) {
     return turn.vec() * (2 * std::atan2(sine, turn.w()) / sine);
 }
 
-Vec3 geometry_position(const World& world, int body, const Mat34& q) {
-    return transform(q, world.shape_of(body).geometry_frame.position);
+Vec3 geometry_position(const Model& model, int body, const Mat34& q) {
+    return transform(q, model.shape_of(body).geometry_frame.position);
 }
 
 // World-frame angular velocity: the axial vector of (dA/dt) A^-1, with A^-1 taken as A^T.
@@ -59,13 +59,13 @@ struct Center {
     Vec3 position = Vec3::Zero(), velocity = Vec3::Zero();
 };
 
-Center elastic_center(const ElasticBody& body) {
+Center elastic_center(const ElasticBody& model, const ElasticState& body) {
     Center center;
     double mass = 0;
     for (std::size_t i = 0; i < body.x.size(); ++i) {
-        center.position += body.vertex_mass[i] * body.x[i];
-        center.velocity += body.vertex_mass[i] * body.v[i];
-        mass += body.vertex_mass[i];
+        center.position += model.vertex_mass[i] * body.x[i];
+        center.velocity += model.vertex_mass[i] * body.v[i];
+        mass += model.vertex_mass[i];
     }
     if (mass > 0) {
         center.position /= mass;
@@ -83,7 +83,7 @@ std::string range_text(double min, double max, const char* unit) {
 
 }  // namespace
 
-struct ExpectChecker::State {
+struct ExpectChecker::Data {
     std::vector<ExpectSpec> expect;
     std::vector<int> body_of;  // body of each entry, -1: all; elastic ones come after
     std::vector<std::vector<ExpectResult>> done;
@@ -96,19 +96,19 @@ struct ExpectChecker::State {
     double min_distance = 1e300;
     IntersectionCounter count_intersections;
 
-    void resolve(const Scene& scene, const World& world, std::size_t index);
+    void resolve(const Scene& scene, const Model& model, std::size_t index);
     void track(const std::vector<Mat34>& q);
-    double body_value(const World& world, const std::string& quantity, int body) const;
-    double scene_value(const World& world, const std::string& quantity) const;
-    Vec3 position(const World& world, int body) const;
-    std::string name(const World& world, int body) const;
-    std::vector<ExpectResult> evaluate(const World& world, std::size_t index) const;
-    ExpectResult evaluate_position(const World& world, std::size_t index) const;
-    ExpectResult evaluate_quantity(const World& world, std::size_t index) const;
+    double body_value(const Model& model, const State& state, const std::string& quantity, int body) const;
+    double scene_value(const Model& model, const State& state, const std::string& quantity) const;
+    Vec3 position(const Model& model, const State& state, int body) const;
+    std::string name(const Model& model, int body) const;
+    std::vector<ExpectResult> evaluate(const Model& model, const State& state, std::size_t index) const;
+    ExpectResult evaluate_position(const Model& model, const State& state, std::size_t index) const;
+    ExpectResult evaluate_quantity(const Model& model, const State& state, std::size_t index) const;
 };
 
 // Finds the bodies an entry speaks of, and refuses what could not be measured.
-void ExpectChecker::State::resolve(const Scene& scene, const World& world, std::size_t index) {
+void ExpectChecker::Data::resolve(const Scene& scene, const Model& model, std::size_t index) {
     const ExpectSpec& entry = expect[index];
     const std::string file = scene.file.empty() ? scene.name : scene.file;
     const std::string path = fmt::format("expect[{}]", index);
@@ -119,16 +119,16 @@ void ExpectChecker::State::resolve(const Scene& scene, const World& world, std::
         throw InputError(file, path + ".quantity", fmt::format("unknown quantity '{}'", entry.quantity),
                          "known:" + suggestion(entry.quantity, known));
     }
-    const int bodies = world.bodies.size();
+    const int bodies = model.bodies.size();
     body_of[index] = -1;
     if (entry.body.empty()) return;
-    const auto& names = world.bodies.name;
+    const auto& names = model.bodies.name;
     const auto found = std::find(names.begin(), names.end(), entry.body);
     if (found != names.end()) {
         body_of[index] = static_cast<int>(found - names.begin());
     } else {
-        for (std::size_t i = 0; i < world.elastic.size(); ++i)
-            if (world.elastic[i].name == entry.body) body_of[index] = bodies + static_cast<int>(i);
+        for (std::size_t i = 0; i < model.elastic.size(); ++i)
+            if (model.elastic[i].name == entry.body) body_of[index] = bodies + static_cast<int>(i);
     }
     if (body_of[index] < 0)
         throw InputError(file, path + ".body", fmt::format("there is no body named '{}'", entry.body),
@@ -139,38 +139,41 @@ void ExpectChecker::State::resolve(const Scene& scene, const World& world, std::
                          "use x y z speed or moved");
 }
 
-void ExpectChecker::State::track(const std::vector<Mat34>& q) {
+void ExpectChecker::Data::track(const std::vector<Mat34>& q) {
     if (!track_turns) return;
     for (std::size_t i = 0; i < q.size(); ++i) turned[i] += turn_between(last_q[i], q[i]);
     last_q = q;
 }
 
-Vec3 ExpectChecker::State::position(const World& world, int body) const {
-    const int bodies = world.bodies.size();
-    if (body >= bodies) return elastic_center(world.elastic[body - bodies]).position;
-    return geometry_position(world, body, world.bodies.q[body]);
+Vec3 ExpectChecker::Data::position(const Model& model, const State& state, int body) const {
+    const int bodies = model.bodies.size();
+    if (body >= bodies)
+        return elastic_center(model.elastic[body - bodies], state.elastic[body - bodies]).position;
+    return geometry_position(model, body, state.q[body]);
 }
 
-std::string ExpectChecker::State::name(const World& world, int body) const {
-    const int bodies = world.bodies.size();
-    return body >= bodies ? world.elastic[body - bodies].name : world.bodies.name[body];
+std::string ExpectChecker::Data::name(const Model& model, int body) const {
+    const int bodies = model.bodies.size();
+    return body >= bodies ? model.elastic[body - bodies].name : model.bodies.name[body];
 }
 
-double ExpectChecker::State::body_value(const World& world, const std::string& quantity, int body) const {
-    const int bodies = world.bodies.size();
-    if (quantity == "x") return position(world, body).x();
-    if (quantity == "y") return position(world, body).y();
-    if (quantity == "z") return position(world, body).z();
+double ExpectChecker::Data::body_value(const Model& model, const State& state, const std::string& quantity,
+                                       int body) const {
+    const int bodies = model.bodies.size();
+    if (quantity == "x") return position(model, state, body).x();
+    if (quantity == "y") return position(model, state, body).y();
+    if (quantity == "z") return position(model, state, body).z();
     if (quantity == "moved") {
         // Of the centre of mass: a body that only turns has not moved.
-        const Vec3 now = body >= bodies ? position(world, body) : Vec3(world.bodies.q[body].col(3));
+        const Vec3 now = body >= bodies ? position(model, state, body) : Vec3(state.q[body].col(3));
         return (now - (body >= bodies ? start_center[body - bodies] : Vec3(start_q[body].col(3)))).norm();
     }
     if (quantity == "speed")
-        return body >= bodies ? elastic_center(world.elastic[body - bodies]).velocity.norm()
-                              : world.bodies.rate[body].col(3).norm();
-    const Mat34& q = world.bodies.q[body];
-    if (quantity == "spin") return angular_velocity(q, world.bodies.rate[body]).norm();
+        return body >= bodies ? elastic_center(model.elastic[body - bodies], state.elastic[body - bodies])
+                                    .velocity.norm()
+                              : state.rate[body].col(3).norm();
+    const Mat34& q = state.q[body];
+    if (quantity == "spin") return angular_velocity(q, state.rate[body]).norm();
     if (quantity == "tilt") {
         // How far what pointed up at the start has turned away from up.
         const Vec3 local = start_q[body].leftCols<3>().transpose() * up;
@@ -183,26 +186,28 @@ double ExpectChecker::State::body_value(const World& world, const std::string& q
     return no_value;
 }
 
-double ExpectChecker::State::scene_value(const World& world, const std::string& quantity) const {
-    if (quantity == "kinetic_energy") return energies(world).kinetic;
-    if (quantity == "joint_residual") return joint_residual_max(world);
+double ExpectChecker::Data::scene_value(const Model& model, const State& state,
+                                        const std::string& quantity) const {
+    if (quantity == "kinetic_energy") return energies(model, state).kinetic;
+    if (quantity == "joint_residual") return joint_residual_max(model, state);
     if (quantity == "min_distance") return min_distance;
     if (quantity == "intersections")
-        return count_intersections ? static_cast<double>(count_intersections(world)) : no_value;
+        return count_intersections ? static_cast<double>(count_intersections(model, state)) : no_value;
     if (quantity == "max_speed") {
         double fastest = 0;
-        for (int i = 0; i < world.bodies.size(); ++i)
-            fastest = std::max(fastest, world.bodies.rate[i].col(3).norm());
-        for (const ElasticBody& body : world.elastic)
+        for (int i = 0; i < model.bodies.size(); ++i)
+            fastest = std::max(fastest, state.rate[i].col(3).norm());
+        for (const ElasticState& body : state.elastic)
             for (const Vec3& v : body.v) fastest = std::max(fastest, v.norm());
         return fastest;
     }
     return no_value;
 }
 
-ExpectResult ExpectChecker::State::evaluate_position(const World& world, std::size_t index) const {
+ExpectResult ExpectChecker::Data::evaluate_position(const Model& model, const State& state,
+                                                    std::size_t index) const {
     const ExpectSpec& entry = expect[index];
-    const Vec3 now = position(world, body_of[index]);
+    const Vec3 now = position(model, state, body_of[index]);
     const Vec3& wanted = *entry.position;
     const double off = (now - wanted).norm();
     ExpectResult result;
@@ -215,26 +220,27 @@ ExpectResult ExpectChecker::State::evaluate_position(const World& world, std::si
 }
 
 // For an entry about all dynamic bodies the one that is furthest out of (or nearest to leaving) the range speaks.
-ExpectResult ExpectChecker::State::evaluate_quantity(const World& world, std::size_t index) const {
+ExpectResult ExpectChecker::Data::evaluate_quantity(const Model& model, const State& state,
+                                                    std::size_t index) const {
     const ExpectSpec& entry = expect[index];
     std::string subject;
     double value = no_value;
     if (contains(scene_quantities, entry.quantity)) {
-        value = scene_value(world, entry.quantity);
+        value = scene_value(model, state, entry.quantity);
     } else if (body_of[index] >= 0) {
         subject = entry.body + " ";
-        value = body_value(world, entry.quantity, body_of[index]);
+        value = body_value(model, state, entry.quantity, body_of[index]);
     } else {
         double worst = -std::numeric_limits<double>::infinity();
-        const int bodies = world.bodies.size();
+        const int bodies = model.bodies.size();
         for (int i = 0; i < bodies; ++i) {
-            if (!world.bodies.dynamic(i)) continue;
-            const double now = body_value(world, entry.quantity, i);
+            if (!state.dynamic(i)) continue;
+            const double now = body_value(model, state, entry.quantity, i);
             const double excess = std::max(entry.min - now, now - entry.max);
             if (!(excess > worst)) continue;
             worst = excess;
             value = now;
-            subject = name(world, i) + " (of all) ";
+            subject = name(model, i) + " (of all) ";
         }
     }
     const char* unit = unit_of(entry.quantity);
@@ -248,10 +254,12 @@ ExpectResult ExpectChecker::State::evaluate_quantity(const World& world, std::si
     return result;
 }
 
-std::vector<ExpectResult> ExpectChecker::State::evaluate(const World& world, std::size_t index) const {
+std::vector<ExpectResult> ExpectChecker::Data::evaluate(const Model& model, const State& state,
+                                                        std::size_t index) const {
     std::vector<ExpectResult> results;
-    if (expect[index].position && body_of[index] >= 0) results.push_back(evaluate_position(world, index));
-    if (!expect[index].quantity.empty()) results.push_back(evaluate_quantity(world, index));
+    if (expect[index].position && body_of[index] >= 0)
+        results.push_back(evaluate_position(model, state, index));
+    if (!expect[index].quantity.empty()) results.push_back(evaluate_quantity(model, state, index));
     for (ExpectResult& result : results) {
         if (expect[index].at >= 0) result.text += fmt::format(" at {:.6g} s", expect[index].at);
         if (!expect[index].note.empty()) result.text += ": " + expect[index].note;
@@ -260,60 +268,63 @@ std::vector<ExpectResult> ExpectChecker::State::evaluate(const World& world, std
 }
 
 ExpectChecker::ExpectChecker(const Simulation& start, IntersectionCounter count_intersections)
-    : state_(std::make_shared<State>()) {
-    const World& world = start.world();
-    State& state = *state_;
-    state.expect = start.scene().expect;
-    state.count_intersections = std::move(count_intersections);
-    state.up = start.scene().up == "z" ? Vec3(Vec3::UnitZ()) : Vec3(Vec3::UnitY());
-    const std::size_t count = state.expect.size();
-    state.body_of.resize(count);
-    state.done.resize(count);
-    state.decided.assign(count, 0);
-    state.start_q = world.bodies.q;
+    : data_(std::make_shared<Data>()) {
+    const Model& model = start.model();
+    const State& now = start.state();
+    Data& data = *data_;
+    data.expect = start.scene().expect;
+    data.count_intersections = std::move(count_intersections);
+    data.up = start.scene().up == "z" ? Vec3(Vec3::UnitZ()) : Vec3(Vec3::UnitY());
+    const std::size_t count = data.expect.size();
+    data.body_of.resize(count);
+    data.done.resize(count);
+    data.decided.assign(count, 0);
+    data.start_q = now.q;
     for (std::size_t i = 0; i < count; ++i) {
-        state.resolve(start.scene(), world, i);
-        if (state.expect[i].quantity.starts_with("turned_")) state.track_turns = true;
+        data.resolve(start.scene(), model, i);
+        if (data.expect[i].quantity.starts_with("turned_")) data.track_turns = true;
     }
-    if (state.track_turns) {
-        state.last_q = world.bodies.q;
-        state.turned.assign(world.bodies.q.size(), Vec3::Zero());
+    if (data.track_turns) {
+        data.last_q = now.q;
+        data.turned.assign(now.q.size(), Vec3::Zero());
     }
-    for (const ElasticBody& body : world.elastic) state.start_center.push_back(elastic_center(body).position);
+    for (std::size_t e = 0; e < model.elastic.size(); ++e)
+        data.start_center.push_back(elastic_center(model.elastic[e], now.elastic[e]).position);
     for (std::size_t i = 0; i < count; ++i) {
-        if (state.expect[i].at != 0) continue;
-        state.done[i] = state.evaluate(world, i);
-        state.decided[i] = 1;
+        if (data.expect[i].at != 0) continue;
+        data.done[i] = data.evaluate(model, now, i);
+        data.decided[i] = 1;
     }
 }
 
 void ExpectChecker::replay(const Frame& frame) {
-    state_->track(frame.q);
+    data_->track(frame.q);
 }
 
 void ExpectChecker::replay(const StepReport& report) {
-    state_->min_distance = std::min(state_->min_distance, report.min_distance);
+    data_->min_distance = std::min(data_->min_distance, report.min_distance);
 }
 
 void ExpectChecker::after_step(const Simulation& now, const StepReport& report) {
-    State& state = *state_;
-    state.track(now.world().bodies.q);
-    state.min_distance = std::min(state.min_distance, report.min_distance);
-    for (std::size_t i = 0; i < state.expect.size(); ++i) {
-        const double at = state.expect[i].at;
-        if (state.decided[i] || at < 0 || now.time() < at - time_slack * std::max(1.0, at)) continue;
-        state.done[i] = state.evaluate(now.world(), i);
-        state.decided[i] = 1;
+    Data& data = *data_;
+    data.track(now.state().q);
+    data.min_distance = std::min(data.min_distance, report.min_distance);
+    for (std::size_t i = 0; i < data.expect.size(); ++i) {
+        const double at = data.expect[i].at;
+        if (data.decided[i] || at < 0 || now.time() < at - time_slack * std::max(1.0, at)) continue;
+        data.done[i] = data.evaluate(now.model(), now.state(), i);
+        data.decided[i] = 1;
     }
 }
 
 std::vector<ExpectResult> ExpectChecker::results(const Simulation& end) const {
-    const State& state = *state_;
+    const Data& data = *data_;
     std::vector<ExpectResult> all;
-    for (std::size_t i = 0; i < state.expect.size(); ++i) {
-        std::vector<ExpectResult> results = state.decided[i] ? state.done[i] : state.evaluate(end.world(), i);
-        const double at = state.expect[i].at;
-        const bool never = !state.decided[i] && at > end.time() * (1 + time_slack) + time_slack;
+    for (std::size_t i = 0; i < data.expect.size(); ++i) {
+        std::vector<ExpectResult> results =
+            data.decided[i] ? data.done[i] : data.evaluate(end.model(), end.state(), i);
+        const double at = data.expect[i].at;
+        const bool never = !data.decided[i] && at > end.time() * (1 + time_slack) + time_slack;
         for (ExpectResult& result : results) {
             if (never) {
                 result.held = false;

@@ -24,16 +24,16 @@ Vec3 spin_of(const Mat3& R, const Mat3& rate) {
     return 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
 }
 
-void place_body(BodySpec& body, const World& world, int i) {
-    const Pose& frame = world.shape_of(i).geometry_frame;
-    const Mat3 R = nearest_rotation(world.bodies.q[i].leftCols<3>());
-    body.type = world.bodies.type[i];
+void place_body(BodySpec& body, const Model& model, const State& state, int i) {
+    const Pose& frame = model.shape_of(i).geometry_frame;
+    const Mat3 R = nearest_rotation(state.q[i].leftCols<3>());
+    body.type = state.type[i];
     body.rotation = (Quat(R) * frame.rotation).normalized();
-    body.position = R * frame.position + world.bodies.q[i].col(3);
-    body.linear_velocity = world.bodies.rate[i].col(3);
-    body.angular_velocity = spin_of(R, world.bodies.rate[i].leftCols<3>());
-    for (Keyframe& key : body.motion) key.time -= world.time;
-    if (body.kinematic_until < 1e299) body.kinematic_until = std::max(0.0, body.kinematic_until - world.time);
+    body.position = R * frame.position + state.q[i].col(3);
+    body.linear_velocity = state.rate[i].col(3);
+    body.angular_velocity = spin_of(R, state.rate[i].leftCols<3>());
+    for (Keyframe& key : body.motion) key.time -= state.time;
+    if (body.kinematic_until < 1e299) body.kinematic_until = std::max(0.0, body.kinematic_until - state.time);
     if (body.type == BodyType::dynamic_body) body.motion.clear(), body.kinematic_until = 1e300;
 }
 
@@ -61,15 +61,16 @@ void shift_drive(DriveSpec& drive, double reached, double time) {
     }
 }
 
-void place_joint(JointSpec& spec, const World& world, const Joint& joint) {
+void place_joint(JointSpec& spec, const Model& model, const State& state, std::size_t index) {
+    const Joint& joint = model.joints[index];
     const auto carried = [&](int side, const Vec3& local) -> Vec3 {
         const int body = joint.bodies[side];
         return body < 0 ? local
-                        : Vec3(world.bodies.q[body].leftCols<3>() * local + world.bodies.q[body].col(3));
+                        : Vec3(state.q[body].leftCols<3>() * local + state.q[body].col(3));
     };
     const auto turned = [&](int side, const Vec3& local) -> Vec3 {
         const int body = joint.bodies[side];
-        return body < 0 ? local : Vec3((world.bodies.q[body].leftCols<3>() * local).normalized());
+        return body < 0 ? local : Vec3((state.q[body].leftCols<3>() * local).normalized());
     };
     spec.point = carried(0, joint.point[0]);
     spec.point_b.reset();
@@ -77,32 +78,32 @@ void place_joint(JointSpec& spec, const World& world, const Joint& joint) {
     spec.axis = turned(0, joint.frame[0].col(0));
     if (spec.axis_b) spec.axis_b = turned(1, joint.frame[1].col(1));
     for (std::size_t k = 0; k < std::min<std::size_t>(3, spec.drives.size()); ++k)
-        shift_drive(spec.drives[k], joint.coordinate[k], world.time);
+        shift_drive(spec.drives[k], state.joint_coordinate[index][k], state.time);
 }
 
 // Bodies that touch or are jointed, directly or through dynamic others; scenery that they touch comes along.
-std::vector<char> hanging_together(const Scene& scene, const World& world, int body) {
+std::vector<char> hanging_together(const Scene& scene, const Model& model, const State& state, int body) {
     std::vector<char> in(scene.bodies.size(), 0);
     std::vector<int> queue{body};
     in[body] = 1;
     std::vector<Box3> boxes(in.size());
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        for (const Vec3& v : world.shape_of(i).mesh.vertices) boxes[i].add(transform(world.bodies.q[i], v));
-        boxes[i].inflate(0.05 * world.shape_of(i).radius + scene.dt * world.bodies.rate[i].col(3).norm());
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        for (const Vec3& v : model.shape_of(i).mesh.vertices) boxes[i].add(transform(state.q[i], v));
+        boxes[i].inflate(0.05 * model.shape_of(i).radius + scene.dt * state.rate[i].col(3).norm());
     }
     while (!queue.empty()) {
         const int at = queue.back();
         queue.pop_back();
-        if (world.bodies.type[at] != BodyType::dynamic_body) continue;
+        if (state.type[at] != BodyType::dynamic_body) continue;
         const auto add = [&](int other) {
             if (other < 0 || in[other]) return;
             in[other] = 1;
             queue.push_back(other);
         };
-        for (const Joint& joint : world.joints)
+        for (const Joint& joint : model.joints)
             if (joint.bodies[0] == at || joint.bodies[1] == at) add(joint.bodies[0]), add(joint.bodies[1]);
-        for (int i = 0; i < world.bodies.size(); ++i)
-            if (world.may_collide(at, i) && boxes[at].overlaps(boxes[i])) add(i);
+        for (int i = 0; i < model.bodies.size(); ++i)
+            if (model.may_collide(at, i) && boxes[at].overlaps(boxes[i])) add(i);
     }
     return in;
 }
@@ -162,41 +163,41 @@ Scene keep_only(const Scene& scene, const std::vector<char>& keep) {
     return small;
 }
 
-Scene scene_at(const Scene& original, const World& world) {
+Scene scene_at(const Scene& original, const Model& model, const State& state) {
     Scene scene = original;
     scene.expect.clear();
     scene.seconds = scene.dt;
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        place_body(scene.bodies[i], world, i);
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        place_body(scene.bodies[i], model, state, i);
         trim_motion(scene.bodies[i]);
     }
     for (std::size_t j = 0; j < scene.joints.size(); ++j) {
         JointSpec& spec = scene.joints[j];
         if (spec.type == JointType::coupling) {
             const auto reached = [&](int k) {
-                return world.joints[spec.joints[k]].coordinate[spec.coordinates[k]];
+                return state.joint_coordinate[spec.joints[k]][spec.coordinates[k]];
             };
             spec.offset += spec.ratio * reached(0) - reached(1);
         } else {
-            place_joint(spec, world, world.joints[j]);
+            place_joint(spec, model, state, j);
         }
     }
     for (std::size_t j = scene.joints.size(); j-- > 0;)
-        if (world.joints[j].broken) scene.joints.erase(scene.joints.begin() + static_cast<long>(j));
+        if (state.broken[j]) scene.joints.erase(scene.joints.begin() + static_cast<long>(j));
     for (ForceSpec& force : scene.forces) {
-        force.from -= world.time;
-        if (force.to < 1e299) force.to -= world.time;
+        force.from -= state.time;
+        if (force.to < 1e299) force.to -= state.time;
     }
     return scene;
 }
 
-FailureScene failure_scene(const Scene& original, const World& before, int body) {
+FailureScene failure_scene(const Scene& original, const Model& model, const State& before, int body) {
     const bool broken =
-        std::any_of(before.joints.begin(), before.joints.end(), [](const Joint& j) { return j.broken; });
+        std::any_of(before.broken.begin(), before.broken.end(), [](char broken) { return broken != 0; });
     if (before.elastic.empty() && !broken) {
-        const Scene now = scene_at(original, before);
-        if (body >= 0 && body < before.bodies.size()) {
-            const Scene small = keep_only(now, hanging_together(original, before, body));
+        const Scene now = scene_at(original, model, before);
+        if (body >= 0 && body < model.bodies.size()) {
+            const Scene small = keep_only(now, hanging_together(original, model, before, body));
             if (small.bodies.size() < now.bodies.size() && fails_at_once(small))
                 return {small,
                         fmt::format("{} of {} bodies, one step", small.bodies.size(), now.bodies.size())};

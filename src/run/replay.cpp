@@ -38,7 +38,7 @@ ReplayResult replay_run(Scene scene, const RunReader& reader, const std::atomic<
         return result;
     };
     for (long i = 0; i < frames; ++i) {
-        while (simulation.world().step < reader.frame_step(i)) {
+        while (simulation.state().step < reader.frame_step(i)) {
             if (stop && stop->load()) return finish("stopped");
             try {
                 last = simulation.step();
@@ -53,10 +53,10 @@ ReplayResult replay_run(Scene scene, const RunReader& reader, const std::atomic<
                               static_cast<double>(steps - result.steps),
                           &last});
         }
-        const auto d = difference(reader.frame(i), snapshot(simulation.world()), bodies, elastic);
+        const auto d = difference(reader.frame(i), snapshot(simulation.state(), simulation.outputs()), bodies, elastic);
         ++result.frames;
         if (!d) continue;
-        result.first_step = simulation.world().step;
+        result.first_step = simulation.state().step;
         result.first_frame = i;
         result.body = d->body;
         result.quantity = d->quantity;

@@ -27,72 +27,73 @@ double percentile(const std::vector<double>& sorted, double fraction) {
 }
 
 // Affine methods solve for 12 coordinates a body, the others for 6; elastic vertices have 3 (2 in the plane).
-long count_dofs(const Scene& scene, const World& world) {
+long count_dofs(const Scene& scene, const Model& model, const State& state) {
     const bool affine = scene.method == "affine" || scene.method == "articulated";
     long dofs = 0;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.dynamic(i)) dofs += affine ? 12 : 6;
-    for (const ElasticBody& body : world.elastic)
-        dofs += static_cast<long>(body.x.size()) * (body.plane_strain ? 2 : 3);
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.dynamic(i)) dofs += affine ? 12 : 6;
+    for (const ElasticBody& body : model.elastic)
+        dofs += static_cast<long>(body.rest.size()) * (body.plane_strain ? 2 : 3);
     return dofs;
 }
 
 }  // namespace
 
-bool is_closed(const World& world) {
-    const Bodies& bodies = world.bodies;
+bool is_closed(const Model& model, const State& state) {
+    const Bodies& bodies = model.bodies;
     for (int i = 0; i < bodies.size(); ++i) {
-        if (!bodies.dynamic(i) && bodies.collides[i]) return false;
-        if (bodies.dynamic(i) && bodies.fixed[i] != std::array<bool, 6>{}) return false;
+        if (!state.dynamic(i) && bodies.collides[i]) return false;
+        if (state.dynamic(i) && bodies.fixed[i] != std::array<bool, 6>{}) return false;
     }
-    for (const Joint& joint : world.joints)
+    for (const Joint& joint : model.joints)
         for (const int body : joint.bodies)
-            if (joint.spec.type != JointType::coupling && (body < 0 || !bodies.dynamic(body))) return false;
-    for (const ElasticBody& body : world.elastic)
+            if (joint.spec.type != JointType::coupling && (body < 0 || !state.dynamic(body))) return false;
+    for (const ElasticBody& body : model.elastic)
         if (!body.pins.empty()) return false;
-    return world.forces.empty() && world.wind.drag <= 0;
+    return model.forces.empty() && model.wind.drag <= 0;
 }
 
-StepRow measure(const World& world, const StepReport& report, double wall_ms) {
+StepRow measure(const Model& model, const State& state, const StepReport& report, double wall_ms) {
     StepRow row;
-    row.step = world.step;
-    row.time = world.time;
+    row.step = state.step;
+    row.time = state.time;
     row.wall_ms = wall_ms;
     row.report = report;
-    row.report.joint_residual = std::max(report.joint_residual, joint_residual_max(world));
-    row.energy = energies(world);
+    row.report.joint_residual = std::max(report.joint_residual, joint_residual_max(model, state));
+    row.energy = energies(model, state);
     for (const auto& [name, value] : report.figures)
         if (name == "elastic_energy") row.energy.elastic = value;
-    row.linear_momentum = linear_momentum(world);
-    row.angular_momentum = angular_momentum(world);
+    row.linear_momentum = linear_momentum(model, state);
+    row.angular_momentum = angular_momentum(model, state);
     return row;
 }
 
 ReportBuilder::ReportBuilder(const Simulation& simulation, const StepRow& start) {
     const Scene& scene = simulation.scene();
-    const World& world = simulation.world();
+    const Model& model = simulation.model();
+    const State& state = simulation.state();
     report_.scene = scene.name;
     report_.method = scene.method;
     report_.dt = scene.dt;
     report_.threads = thread_count();
-    report_.bodies = world.bodies.size();
-    report_.joints = static_cast<int>(world.joints.size());
-    for (int i = 0; i < world.bodies.size(); ++i)
-        report_.triangles += static_cast<long>(world.shape_of(i).mesh.triangles.size());
-    for (const ElasticBody& body : world.elastic) {
+    report_.bodies = model.bodies.size();
+    report_.joints = static_cast<int>(model.joints.size());
+    for (int i = 0; i < model.bodies.size(); ++i)
+        report_.triangles += static_cast<long>(model.shape_of(i).mesh.triangles.size());
+    for (const ElasticBody& body : model.elastic) {
         report_.triangles += static_cast<long>(body.surface.size());
         report_.tets += static_cast<long>(body.tets.size());
     }
-    report_.dofs = count_dofs(scene, world);
+    report_.dofs = count_dofs(scene, model, state);
     report_.energy_start = report_.energy_end = start.energy.total();
     report_.joint_residual_max = start.report.joint_residual;
-    closed_ = is_closed(world);
+    closed_ = is_closed(model, state);
     start_momentum_ = start.linear_momentum;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.dynamic(i)) total_mass_ += world.bodies.mass[i];
-    for (const ElasticBody& body : world.elastic)
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.dynamic(i)) total_mass_ += model.bodies.mass[i];
+    for (const ElasticBody& body : model.elastic)
         for (const double mass : body.vertex_mass) total_mass_ += mass;
-    weight_ = total_mass_ * world.gravity;
+    weight_ = total_mass_ * state.gravity;
     time_ = start.time;
 }
 

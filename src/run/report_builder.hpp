@@ -12,7 +12,7 @@
 namespace tenon::run {
 
 // A closed scene exchanges momentum with nothing: no scenery to touch, no joint to the world, no forces.
-bool is_closed(const World& world);
+bool is_closed(const Model& model, const State& state);
 
 class ReportBuilder {
   public:
@@ -39,6 +39,6 @@ class ReportBuilder {
 };
 
 // Energies, momenta and time of a world; step and report are the caller's.
-StepRow measure(const World& world, const StepReport& report, double wall_ms);
+StepRow measure(const Model& model, const State& state, const StepReport& report, double wall_ms);
 
 }  // namespace tenon::run

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tenon/method.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::run {
 
@@ -77,7 +77,8 @@ struct ElasticInfo {
 // Writes to `file`.partial until the first frame is in, so that a failed start leaves nothing behind.
 class RunWriter {
   public:
-    RunWriter(const std::string& file, const Scene& scene, const World& world);  // throws InputError
+    RunWriter(const std::string& file, const Scene& scene, const Model& model,
+              const State& state);  // throws InputError
     ~RunWriter();
 
     // Goes on with an existing run file from `step`; what was recorded after it is dropped, and the frame of `step`
@@ -87,7 +88,8 @@ class RunWriter {
     RunWriter(const RunWriter&) = delete;
     RunWriter& operator=(const RunWriter&) = delete;
 
-    void add_frame(const World& world);  // one transaction, with the steps since the last frame
+    void add_frame(const State& state,
+                   const Outputs& outputs);  // one transaction, with the steps since the last frame
     void add_step(const StepRow& row);
     void add_path_piece(long step, const std::vector<Mat34>& q);
     void add_checkpoint(long step, const std::string& state);
@@ -130,7 +132,7 @@ class RunReader {
     std::unique_ptr<Impl> impl_;
 };
 
-Frame snapshot(const World& world);
+Frame snapshot(const State& state, const Outputs& outputs);
 
 // A consistent copy, also of a file with a log beside it. Replaces `to` like a new run does.
 void copy_run_file(const std::string& from, const std::string& to);

@@ -101,7 +101,7 @@ class Run {
           rule_(rule_of(options)),
           simulation_(std::move(scene)),
           steps_(step_count(simulation_.scene())) {
-        const StepRow start = measure(simulation_.world(), StepReport{}, 0.0);
+        const StepRow start = measure(simulation_.model(), simulation_.state(), StepReport{}, 0.0);
         builder_.emplace(simulation_, start);
         checker_.emplace(simulation_, options.count_intersections);
         const std::string warning = rounding_warning(simulation_.scene(), steps_);
@@ -128,7 +128,7 @@ class Run {
     void keep_state_before_step();
     bool is_checkpoint_due();
     void checkpoint();
-    void dump_failure(const World& before, int body);
+    void dump_failure(const State& before, int body);
     void add_path_piece(const std::vector<Mat34>& q);
     void record(const StepRow& row);
     void record_end(const Report& report, bool interrupted);
@@ -147,7 +147,7 @@ class Run {
     std::string dumped_;
     long frame_step_ = -1;                    // step of the newest frame
     std::string state_before_step_;           // of a step that may take long, for when it is interrupted
-    std::optional<World> world_before_step_;  // when a failure is to be dumped
+    std::optional<State> kept_before_step_;  // when a failure is to be dumped
     Clock::time_point checkpointed_ = Clock::now();
     double checkpoint_cost_ = 0.0;   // seconds that the last one took
     std::vector<Mat34> last_piece_;  // of this step's path
@@ -155,10 +155,11 @@ class Run {
 };
 
 void Run::record_start(const StepRow& start) {
-    writer_ = std::make_unique<RunWriter>(options_.output, simulation_.scene(), simulation_.world());
+    writer_ = std::make_unique<RunWriter>(options_.output, simulation_.scene(), simulation_.model(),
+                                          simulation_.state());
     writer_->set_meta("record", rule_.to_json());
     writer_->add_step(start);
-    writer_->add_frame(simulation_.world());
+    writer_->add_frame(simulation_.state(), simulation_.outputs());
     frame_step_ = 0;
 }
 
@@ -166,19 +167,20 @@ void Run::check_same_scene(const RunReader& reader) const {
     const auto refuse = [&](const std::string& problem) {
         throw InputError(options_.resume, "", problem, "resume with the scene the run was started with");
     };
-    const World& world = simulation_.world();
+    const Model& model = simulation_.model();
+    const State& state = simulation_.state();
     if (reader.meta("method") != simulation_.scene().method)
         refuse(fmt::format("was made with method {}, not {}", reader.meta("method"),
                            simulation_.scene().method));
     if (std::strtod(reader.meta("dt").c_str(), nullptr) != simulation_.scene().dt)
         refuse(fmt::format("has time steps of {} s, not {:g} s", reader.meta("dt"), simulation_.scene().dt));
-    if (reader.bodies().size() != world.bodies.q.size() || reader.joints().size() != world.joints.size() ||
-        reader.elastic().size() != world.elastic.size())
+    if (reader.bodies().size() != state.q.size() || reader.joints().size() != model.joints.size() ||
+        reader.elastic().size() != model.elastic.size())
         refuse("holds another number of bodies or joints than the scene");
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (reader.bodies()[i].name != world.bodies.name[i])
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (reader.bodies()[i].name != model.bodies.name[i])
             refuse(fmt::format("has body '{}' where the scene has '{}'", reader.bodies()[i].name,
-                               world.bodies.name[i]));
+                               model.bodies.name[i]));
 }
 
 // Goes on from the newest checkpoint, or from the start when the run was ended before the first: into the same file,
@@ -230,7 +232,7 @@ void Run::load(const std::string& file, const std::string& state) {
 }
 
 void Run::add_path_piece(const std::vector<Mat34>& q) {
-    writer_->add_path_piece(simulation_.world().step + 1, q);
+    writer_->add_path_piece(simulation_.state().step + 1, q);
     last_piece_ = q;
 }
 
@@ -240,12 +242,12 @@ void Run::keep_state_before_step() {
     constexpr double long_step_ms = 100.0;
     state_before_step_.clear();
     if (writer_ && options_.stop && recent_ms_ > long_step_ms) state_before_step_ = saved(simulation_);
-    if (!options_.dump_failure.empty() && dumped_.empty()) world_before_step_ = simulation_.world();
+    if (!options_.dump_failure.empty() && dumped_.empty()) kept_before_step_ = simulation_.state();
 }
 
-void Run::dump_failure(const World& before, int body) {
+void Run::dump_failure(const State& before, int body) {
     if (options_.dump_failure.empty() || !dumped_.empty()) return;
-    const FailureScene failure = failure_scene(simulation_.scene(), before, body);
+    const FailureScene failure = failure_scene(simulation_.scene(), simulation_.model(), before, body);
     write_whole_file(options_.dump_failure, write_scene(failure.scene) + "\n");
     dumped_ = options_.dump_failure;
     builder_->warn(fmt::format("{}: {}", dumped_, failure.note));
@@ -262,63 +264,63 @@ Run::Outcome Run::advance() {
         return Outcome::interrupted;
     } catch (const StepFailure& error) {
         const int body = error.body();
-        const auto& names = simulation_.world().bodies.name;
-        failure_ = fmt::format("step {} (from {:g} s): {}", simulation_.world().step + 1, simulation_.time(),
+        const auto& names = simulation_.model().bodies.name;
+        failure_ = fmt::format("step {} (from {:g} s): {}", simulation_.state().step + 1, simulation_.time(),
                                error.what());
         if (body >= 0 && body < static_cast<int>(names.size())) {
-            const Vec3 at = simulation_.world().bodies.q[body].col(3);
+            const Vec3 at = simulation_.state().q[body].col(3);
             failure_ += fmt::format(", at body '{}' near ({:.6g}, {:.6g}, {:.6g})", names[body], at.x(),
                                     at.y(), at.z());
         }
-        dump_failure(simulation_.world(), body);
+        dump_failure(simulation_.state(), body);
         return Outcome::failed;
     }
     const double wall_ms = 1e3 * seconds_since(start);
     recent_ms_ = recent_ms_ == 0.0 ? wall_ms : std::max(wall_ms, 0.9 * recent_ms_ + 0.1 * wall_ms);
-    const StepRow row = measure(simulation_.world(), last_, wall_ms);
+    const StepRow row = measure(simulation_.model(), simulation_.state(), last_, wall_ms);
     builder_->add(row);
     checker_->after_step(simulation_, last_);
     record(row);
-    if (!last_.converged && world_before_step_) dump_failure(*world_before_step_, -1);
+    if (!last_.converged && kept_before_step_) dump_failure(*kept_before_step_, -1);
     return Outcome::stepped;
 }
 
 // By simulated time when asked for, and otherwise often enough that a kill costs little work.
 bool Run::is_checkpoint_due() {
-    if (is_checkpoint(options_, simulation_.dt(), simulation_.world().step)) return true;
+    if (is_checkpoint(options_, simulation_.dt(), simulation_.state().step)) return true;
     if (options_.checkpoint_wall <= 0) return false;
     return seconds_since(checkpointed_) > std::max(options_.checkpoint_wall, 20 * checkpoint_cost_);
 }
 
 void Run::checkpoint() {
     const auto start = Clock::now();
-    writer_->add_checkpoint(simulation_.world().step, saved(simulation_));
+    writer_->add_checkpoint(simulation_.state().step, saved(simulation_));
     checkpoint_cost_ = seconds_since(start);
     checkpointed_ = Clock::now();
 }
 
 void Run::record(const StepRow& row) {
     if (!writer_) return;
-    const World& world = simulation_.world();
+    const State& state = simulation_.state();
     writer_->add_step(row);
-    if (options_.record_path && last_piece_ != world.bodies.q)
-        writer_->add_path_piece(world.step, world.bodies.q);
-    if (rule_.records(world.step, simulation_.dt())) {
-        writer_->add_frame(world);
-        frame_step_ = world.step;
+    if (options_.record_path && last_piece_ != state.q)
+        writer_->add_path_piece(state.step, state.q);
+    if (rule_.records(state.step, simulation_.dt())) {
+        writer_->add_frame(state, simulation_.outputs());
+        frame_step_ = state.step;
     }
     if (is_checkpoint_due()) checkpoint();
 }
 
 void Run::record_end(const Report& report, bool interrupted) {
     if (!writer_) return;
-    const World& world = simulation_.world();
-    if (frame_step_ != world.step) writer_->add_frame(world);
+    const State& state = simulation_.state();
+    if (frame_step_ != state.step) writer_->add_frame(state, simulation_.outputs());
     // After a failed or interrupted step the method's own state is spoiled: that from before it is the newest.
     if (interrupted) {
-        if (!state_before_step_.empty()) writer_->add_checkpoint(world.step, state_before_step_);
+        if (!state_before_step_.empty()) writer_->add_checkpoint(state.step, state_before_step_);
     } else if (report.status != "failed") {
-        writer_->add_checkpoint(world.step, saved(simulation_));
+        writer_->add_checkpoint(state.step, saved(simulation_));
     }
     writer_->set_meta("report", report.to_json());
     writer_->set_meta("status", report.status);
@@ -327,7 +329,7 @@ void Run::record_end(const Report& report, bool interrupted) {
 
 Progress Run::progress_now(double wall_seconds) const {
     Progress now;
-    now.step = simulation_.world().step;
+    now.step = simulation_.state().step;
     now.steps = steps_;
     now.time = simulation_.time();
     now.wall_seconds = wall_seconds;
@@ -341,7 +343,7 @@ std::string Run::steps_until_end(const std::function<void(const Progress&)>& pro
                                  bool& interrupted) {
     const auto start = Clock::now();
     try {
-        while (simulation_.world().step < steps_) {
+        while (simulation_.state().step < steps_) {
             if (options_.stop && options_.stop->load()) {
                 status = "stopped";
                 return {};

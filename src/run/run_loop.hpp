@@ -13,7 +13,7 @@
 namespace tenon::run {
 
 // How many pairs of triangles of different bodies intersect, exactly: the verifier's (verify/verify.hpp).
-using IntersectionCounter = std::function<long(const World&)>;
+using IntersectionCounter = std::function<long(const Model&, const State&)>;
 
 struct RunOptions {
     std::string output;                       // run file; empty: none
@@ -78,8 +78,8 @@ class ExpectChecker {
     void replay(const StepReport& report);
 
   private:
-    struct State;
-    std::shared_ptr<State> state_;
+    struct Data;
+    std::shared_ptr<Data> data_;
 };
 
 }  // namespace tenon::run

@@ -79,10 +79,10 @@ std::string numbers_by_name(const std::vector<std::pair<std::string, double>>& v
     return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-void write_shapes(Database& database, const World& world) {
+void write_shapes(Database& database, const Model& model) {
     Statement insert(database, "INSERT INTO shapes VALUES(?,?,?,?,?,?,?,?)");
-    for (std::size_t i = 0; i < world.shapes.size(); ++i) {
-        const Shape& shape = *world.shapes[i];
+    for (std::size_t i = 0; i < model.shapes.size(); ++i) {
+        const Shape& shape = *model.shapes[i];
         const std::vector<double> frame = pose_numbers(shape.geometry_frame);
         insert.bind(0, static_cast<long>(i)).bind(1, shape.name).bind_array(2, shape.mesh.vertices);
         insert.bind_array(3, shape.mesh.triangles).bind_array(4, shape.mesh.edges);
@@ -95,7 +95,7 @@ void write_bodies(Database& database, const Bodies& bodies) {
     Statement insert(database, "INSERT INTO bodies VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (int i = 0; i < bodies.size(); ++i) {
         insert.bind(0, i).bind(1, bodies.name[i]).bind(2, bodies.shape[i]);
-        insert.bind(3, body_type_names[static_cast<int>(bodies.type[i])]).bind(4, bodies.mass[i]);
+        insert.bind(3, body_type_names[static_cast<int>(bodies.start_type[i])]).bind(4, bodies.mass[i]);
         for (int k = 0; k < 3; ++k)
             insert.bind(5 + k, bodies.second_moments[i][k]).bind(8 + k, bodies.color[i][k]);
         insert.bind(11, bodies.collides[i] ? 1 : 0).bind(12, bodies.group[i]);
@@ -103,10 +103,10 @@ void write_bodies(Database& database, const Bodies& bodies) {
     }
 }
 
-void write_elastic(Database& database, const World& world) {
+void write_elastic(Database& database, const Model& model) {
     Statement insert(database, "INSERT INTO elastic VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    for (std::size_t i = 0; i < world.elastic.size(); ++i) {
-        const ElasticBody& body = world.elastic[i];
+    for (std::size_t i = 0; i < model.elastic.size(); ++i) {
+        const ElasticBody& body = model.elastic[i];
         insert.bind(0, static_cast<long>(i)).bind(1, body.name).bind_array(2, body.rest);
         insert.bind_array(3, body.vertex_mass).bind_array(4, body.tets).bind_array(5, body.surface);
         insert.bind_array(6, body.embedded.vertices).bind_array(7, body.embedded.triangles);
@@ -116,10 +116,10 @@ void write_elastic(Database& database, const World& world) {
     }
 }
 
-void write_joints(Database& database, const World& world) {
+void write_joints(Database& database, const Model& model) {
     Statement insert(database, "INSERT INTO joints VALUES(?,?,?,?,?,?,?,?,?,?)");
-    for (std::size_t i = 0; i < world.joints.size(); ++i) {
-        const Joint& joint = world.joints[i];
+    for (std::size_t i = 0; i < model.joints.size(); ++i) {
+        const Joint& joint = model.joints[i];
         insert.bind(0, static_cast<long>(i)).bind(1, joint.spec.name);
         insert.bind(2, joint_type_names[static_cast<int>(joint.spec.type)]);
         insert.bind(3, joint.bodies[0]).bind(4, joint.bodies[1]);
@@ -132,19 +132,19 @@ void write_joints(Database& database, const World& world) {
 }
 
 // The pairs that the scene lets touch; groups and `collides` are columns of the bodies.
-void write_ignored(Database& database, const World& world) {
+void write_ignored(Database& database, const Model& model) {
     Statement insert(database, "INSERT INTO ignored VALUES(?,?)");
     const auto add = [&](int a, int b) {
         if (a >= 0 && b >= 0 && a != b) insert.bind(0, a).bind(1, b).run();
     };
-    std::vector<std::uint64_t> keys(world.ignored_pairs.begin(), world.ignored_pairs.end());
+    std::vector<std::uint64_t> keys(model.ignored_pairs.begin(), model.ignored_pairs.end());
     std::sort(keys.begin(), keys.end());
     for (const std::uint64_t key : keys)
         add(static_cast<int>(key & 0xffffffffu), static_cast<int>(key >> 32));
-    for (std::size_t i = 0; i < world.elastic.size(); ++i) {
+    for (std::size_t i = 0; i < model.elastic.size(); ++i) {
         int last = -1;
-        for (const ElasticBody::Pin& pin : world.elastic[i].pins) {
-            if (pin.body != last) add(pin.body, world.bodies.size() + static_cast<int>(i));
+        for (const ElasticBody::Pin& pin : model.elastic[i].pins) {
+            if (pin.body != last) add(pin.body, model.bodies.size() + static_cast<int>(i));
             last = pin.body;
         }
     }
@@ -232,7 +232,7 @@ struct RunWriter::Impl {
         in_transaction = false;
     }
 
-    void create(const Scene& scene, const World& world);
+    void create(const Scene& scene, const Model& model, const State& state);
     void open_in_place();
     void move_into_place();
     void insert_frame(const Frame& frame);
@@ -243,8 +243,8 @@ void RunWriter::Impl::put_meta(const std::string& key, const std::string& value)
     Statement(database, "INSERT OR REPLACE INTO meta VALUES(?,?)").bind(0, key).bind(1, value).run();
 }
 
-void RunWriter::Impl::create(const Scene& scene, const World& world) {
-    bodies = world.bodies.q.size();
+void RunWriter::Impl::create(const Scene& scene, const Model& model, const State& state) {
+    bodies = state.q.size();
     database = Database(partial, Database::Mode::create);
     // Large pages read large blobs faster; small runs stay small.
     database.execute(bodies > 2000 ? "PRAGMA page_size=65536" : "PRAGMA page_size=4096");
@@ -263,11 +263,11 @@ void RunWriter::Impl::create(const Scene& scene, const World& world) {
     put_meta("dt", nlohmann::json(scene.dt).dump());
     put_meta("gravity", nlohmann::json({scene.gravity.x(), scene.gravity.y(), scene.gravity.z()}).dump());
     put_meta("scene", write_scene(scene));
-    write_shapes(database, world);
-    write_bodies(database, world.bodies);
-    write_elastic(database, world);
-    write_joints(database, world);
-    write_ignored(database, world);
+    write_shapes(database, model);
+    write_bodies(database, model.bodies);
+    write_elastic(database, model);
+    write_joints(database, model);
+    write_ignored(database, model);
     inserts.emplace(database);
 }
 
@@ -328,10 +328,10 @@ void RunWriter::Impl::insert_frame(const Frame& frame) {
     }
 }
 
-RunWriter::RunWriter(const std::string& file, const Scene& scene, const World& world)
+RunWriter::RunWriter(const std::string& file, const Scene& scene, const Model& model, const State& state)
     : impl_(std::make_unique<Impl>()) {
     check_output(file);
-    if (world.bodies.q.size() > max_bodies)
+    if (state.q.size() > max_bodies)
         throw InputError(file, "", "a run file holds at most 10 million bodies",
                          "simulate without an output");
     const std::string folder = folder_of(file);
@@ -340,7 +340,7 @@ RunWriter::RunWriter(const std::string& file, const Scene& scene, const World& w
     impl_->lock.emplace(file);
     impl_->partial = file + ".partial";
     remove_with_logs(impl_->partial);
-    impl_->guarded([&] { impl_->create(scene, world); });
+    impl_->guarded([&] { impl_->create(scene, model, state); });
 }
 
 RunWriter::RunWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -371,8 +371,8 @@ std::unique_ptr<RunWriter> RunWriter::reopen(const std::string& file, long step,
     return std::unique_ptr<RunWriter>(new RunWriter(std::move(impl)));
 }
 
-void RunWriter::add_frame(const World& world) {
-    const Frame frame = snapshot(world);
+void RunWriter::add_frame(const State& state, const Outputs& outputs) {
+    const Frame frame = snapshot(state, outputs);
     if (frame.q.size() != impl_->bodies)
         throw InputError(impl_->file, "", "bodies came or went after the run file was begun",
                          "a run file holds the same bodies throughout");
@@ -480,23 +480,23 @@ void copy_run_file(const std::string& from, const std::string& to) {
     }
 }
 
-Frame snapshot(const World& world) {
+Frame snapshot(const State& state, const Outputs& outputs) {
     Frame frame;
-    frame.step = world.step;
-    frame.time = world.time;
-    frame.q = world.bodies.q;
-    frame.rate = world.bodies.rate;
-    for (const ElasticBody& body : world.elastic) {
+    frame.step = state.step;
+    frame.time = state.time;
+    frame.q = state.q;
+    frame.rate = state.rate;
+    for (const ElasticState& body : state.elastic) {
         frame.x.push_back(body.x);
         frame.v.push_back(body.v);
-        frame.element_state.push_back(body.element_state);
     }
-    frame.contacts = world.contacts;
-    for (const Joint& joint : world.joints) {
+    frame.element_state = outputs.element_state;
+    frame.contacts = outputs.contacts;
+    for (const JointOutput& joint : outputs.joints) {
         frame.joint_force.push_back(joint.force);
         frame.joint_torque.push_back(joint.torque);
-        frame.joint_coordinate.push_back(joint.coordinate);
     }
+    frame.joint_coordinate = state.joint_coordinate;
     return frame;
 }
 

@@ -238,7 +238,7 @@ const ObjectInfo& pin_keys() {
 const ObjectInfo& elastic_keys() {
     static const ObjectInfo info = [] {
         ObjectInfo made{"elastic",
-                        "An elastic body: tetrahedra from a file, or a lattice made from a shape or mesh.",
+                        "An elastic body: tetrahedra from a file, or made from a shape or mesh.",
                         {{.name = "name",
                           .kind = Kind::text,
                           .help = "Unique; elastic-N for the N-th one when left out."},
@@ -251,7 +251,7 @@ const ObjectInfo& elastic_keys() {
         append(made.keys,
                {{.name = "cell_size",
                  .kind = Kind::number,
-                 .help = "Cell of the lattice made from a shape or mesh; 0 or left out: chosen.",
+                 .help = "Edge length of tetrahedra made from a shape or mesh; 0 or left out: chosen.",
                  .fallback = "0",
                  .unit = "m",
                  .min = 0},

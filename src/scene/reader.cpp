@@ -1,4 +1,5 @@
 #include "scene/reader.hpp"
+#include "scene/method_schema.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +7,7 @@
 #include <fmt/format.h>
 
 #include "scene/param_value.hpp"
-#include "scene/two_hinge.hpp"
 #include "tenon/error.hpp"
-#include "tenon/method.hpp"
 
 namespace tenon::scene {
 
@@ -86,7 +85,6 @@ Scene Reader::read(Value& root) {
     if (const Value* wind = root.find("wind")) read_wind(*wind);
     if (const Value* expect = root.find("expect")) read_expect(top / "expect", *expect);
     if (const Value* camera = root.find("camera")) read_camera(top / "camera", *camera);
-    split_linear_universals(scene_);
     scene_.file.clear();
     return std::move(scene_);
 }
@@ -130,7 +128,7 @@ void Reader::read_method(const Where& where, Value& method) {
 // kept unchecked, and it is the simulation that refuses.
 const std::vector<ParamInfo>* Reader::method_parameters(const Where& where) const {
     std::vector<std::string> names = {"affine", "articulated", "impulse", "volume", "adaptive"};
-    for (const MethodInfo& method : all_methods()) {
+    for (const MethodSchema& method : method_schemas()) {
         if (method.name == scene_.method) return &method.parameters;
         names.push_back(method.name);
     }

@@ -14,11 +14,11 @@
 #include "geometry/mesh_check.hpp"
 #include "geometry/mesh_io.hpp"
 #include "scene/check.hpp"
+#include "scene/method_schema.hpp"
 #include "scene/reader.hpp"
 #include "scene/rigid_ipc_keys.hpp"
 #include "tenon/error.hpp"
 #include "tenon/mesh.hpp"
-#include "tenon/method.hpp"
 #include "tenon/scene_io.hpp"
 
 namespace tenon {
@@ -143,7 +143,7 @@ void Importer::drop_unknown_keys(const Where& where, Value& value, const ObjectI
 }
 
 void Importer::set_method_param(const Where& where, const char* name, ParamValue value) {
-    for (const MethodInfo& method : all_methods())
+    for (const MethodSchema& method : method_schemas())
         if (method.name == scene_.method)
             for (const ParamInfo& info : method.parameters)
                 if (info.name == name) {

@@ -6,7 +6,7 @@
 
 #include "geometry/shapes.hpp"
 #include "scene/keys.hpp"
-#include "tenon/method.hpp"
+#include "scene/method_schema.hpp"
 #include "tenon/scene_io.hpp"
 
 namespace tenon {
@@ -170,7 +170,7 @@ void add_shapes(json& definitions) {
 void add_methods(json& definitions) {
     json choices = json::array(), names = json::array();
     const std::string standard = Scene{}.method;
-    for (const MethodInfo& method : all_methods()) {
+    for (const scene::MethodSchema& method : scene::method_schemas()) {
         json schema = object_shell(method.summary);
         schema["properties"]["type"] = {{"const", method.name}};
         schema["properties"]["dt"] = {{"type", "number"},

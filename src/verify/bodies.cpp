@@ -93,22 +93,22 @@ BodySet bodies_of(const run::RunReader& run) {
     return set;
 }
 
-BodySet bodies_of(const World& world) {
+BodySet bodies_of(const Model& model, const State& state) {
     BodySet set;
-    for (const auto& shape : world.shapes)
+    for (const auto& shape : model.shapes)
         set.surfaces.push_back(make_surface(shape->mesh.vertices, shape->mesh, shape->closed));
-    const Bodies& bodies = world.bodies;
+    const Bodies& bodies = model.bodies;
     for (int i = 0; i < bodies.size(); ++i)
-        add_body(set, bodies.name[i], bodies.shape[i], bodies.type[i], bodies.collides[i] != 0,
+        add_body(set, bodies.name[i], bodies.shape[i], state.type[i], bodies.collides[i] != 0,
                  bodies.group[i]);
-    set.rigid = bodies.q.size();
-    for (std::size_t i = 0; i < world.elastic.size(); ++i) {
-        const ElasticBody& body = world.elastic[i];
+    set.rigid = state.q.size();
+    for (std::size_t i = 0; i < model.elastic.size(); ++i) {
+        const ElasticBody& body = model.elastic[i];
         add_elastic(set, body.name, body.rest, body.surface);
         for (const ElasticBody::Pin& pin : body.pins)
             if (pin.body >= 0) set.ignored.insert(key_of(pin.body, static_cast<int>(set.rigid + i)));
     }
-    set.ignored.insert(world.ignored_pairs.begin(), world.ignored_pairs.end());
+    set.ignored.insert(model.ignored_pairs.begin(), model.ignored_pairs.end());
     return set;
 }
 

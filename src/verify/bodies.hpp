@@ -26,7 +26,7 @@ struct BodySet {
 };
 
 BodySet bodies_of(const run::RunReader& run);
-BodySet bodies_of(const World& world);
+BodySet bodies_of(const Model& model, const State& state);
 
 // Everything at one moment. Holds its own copies, so that two moments can be compared.
 class Placement {

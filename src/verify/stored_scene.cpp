@@ -87,15 +87,15 @@ void Comparison::meta() {
 }
 
 bool Comparison::counts() {
-    const World& world = stored_.world;
-    const bool agree = run_.bodies().size() == world.bodies.q.size() &&
-                       run_.joints().size() == world.joints.size() &&
-                       run_.elastic().size() == world.elastic.size();
+    const Model& model = stored_.model;
+    const bool agree = run_.bodies().size() == static_cast<std::size_t>(model.bodies.size()) &&
+                       run_.joints().size() == model.joints.size() &&
+                       run_.elastic().size() == model.elastic.size();
     if (!agree)
         differs("", fmt::format(
                         "the run holds {} bodies, {} joints and {} elastic bodies, its scene {}, {} and {}",
                         run_.bodies().size(), run_.joints().size(), run_.elastic().size(),
-                        world.bodies.q.size(), world.joints.size(), world.elastic.size()));
+                        static_cast<std::size_t>(model.bodies.size()), model.joints.size(), model.elastic.size()));
     return agree;
 }
 
@@ -113,16 +113,16 @@ std::string Comparison::shape_difference(const run::ShapeData& recorded, const S
 }
 
 void Comparison::bodies() {
-    const World& world = stored_.world;
+    const Model& model = stored_.model;
     std::vector<std::pair<int, int>> compared;  // recorded and made shapes that were found equal
-    for (int i = 0; i < world.bodies.size(); ++i) {
+    for (int i = 0; i < model.bodies.size(); ++i) {
         const run::BodyInfo& body = run_.bodies()[i];
-        const Bodies& made = world.bodies;
+        const Bodies& made = model.bodies;
         if (body.name != made.name[i]) {
             differs(body.name, fmt::format("is '{}' in the scene", made.name[i]));
             continue;
         }
-        if (body.type != made.type[i]) differs(body.name, "is of another type in the scene");
+        if (body.type != stored_.state.type[i]) differs(body.name, "is of another type in the scene");
         if (!near(body.mass, made.mass[i], 0))
             differs(body.name,
                     fmt::format("has a mass of {:.9g} kg, by the scene {:.9g} kg", body.mass, made.mass[i]));
@@ -133,7 +133,7 @@ void Comparison::bodies() {
             differs(body.name, "touches others by other rules than in the scene");
         const std::pair<int, int> shapes{body.shape, made.shape[i]};
         if (std::find(compared.begin(), compared.end(), shapes) != compared.end()) continue;
-        const std::string what = shape_difference(run_.shapes()[body.shape], world.shape_of(i));
+        const std::string what = shape_difference(run_.shapes()[body.shape], model.shape_of(i));
         if (what.empty())
             compared.push_back(shapes);
         else
@@ -144,7 +144,7 @@ void Comparison::bodies() {
 void Comparison::joints() {
     for (std::size_t i = 0; i < run_.joints().size(); ++i) {
         const run::JointInfo& joint = run_.joints()[i];
-        const Joint& made = stored_.world.joints[i];
+        const Joint& made = stored_.model.joints[i];
         if (joint.name != made.spec.name || joint.type != made.spec.type || joint.bodies != made.bodies)
             differs(joint.name, "is another joint in the scene");
     }
@@ -153,7 +153,7 @@ void Comparison::joints() {
 void Comparison::elastic() {
     for (std::size_t i = 0; i < run_.elastic().size(); ++i) {
         const run::ElasticInfo& body = run_.elastic()[i];
-        const ElasticBody& made = stored_.world.elastic[i];
+        const ElasticBody& made = stored_.model.elastic[i];
         const double size = largest_coordinate(made.rest);
         if (body.name != made.name || !near_lists(body.rest, made.rest, size) || body.tets != made.tets ||
             body.surface != made.surface)
@@ -168,12 +168,12 @@ void Comparison::elastic() {
 // A pair on this list is not checked, so the list has to be the scene's own.
 void Comparison::ignored() {
     std::vector<std::uint64_t> recorded,
-        made(stored_.world.ignored_pairs.begin(), stored_.world.ignored_pairs.end());
+        made(stored_.model.ignored_pairs.begin(), stored_.model.ignored_pairs.end());
     for (const auto& pair : run_.ignored_pairs()) recorded.push_back(pair_key(pair[0], pair[1]));
-    for (std::size_t i = 0; i < stored_.world.elastic.size(); ++i)
-        for (const ElasticBody::Pin& pin : stored_.world.elastic[i].pins)
+    for (std::size_t i = 0; i < stored_.model.elastic.size(); ++i)
+        for (const ElasticBody::Pin& pin : stored_.model.elastic[i].pins)
             if (pin.body >= 0)
-                made.push_back(pair_key(pin.body, stored_.world.bodies.size() + static_cast<int>(i)));
+                made.push_back(pair_key(pin.body, stored_.model.bodies.size() + static_cast<int>(i)));
     for (auto* list : {&recorded, &made}) {
         std::sort(list->begin(), list->end());
         list->erase(std::unique(list->begin(), list->end()), list->end());
@@ -187,7 +187,8 @@ std::optional<StoredScene> rebuild(const run::RunReader& run, std::string& why) 
     try {
         StoredScene stored;
         stored.scene = parse_scene(run.scene_json(), run.file(), "");
-        stored.world = build_world(stored.scene);
+        stored.model = compile(stored.scene);
+        stored.state = initial_state(stored.model);
         return stored;
     } catch (const InputError& error) {
         why = error.what();
@@ -202,48 +203,48 @@ void compare_with_scene(const run::RunReader& run, const StoredScene& stored, Re
 
 void compare_start(const run::RunReader& run, const run::Frame& first, const StoredScene& stored,
                    Result& result, FindingList& findings) {
-    const World& world = stored.world;
+    const Model& model = stored.model;
     const auto differs = [&](const std::string& who, const char* what) {
         ++result.record_errors;
         findings.add(finding("scene", 0, first.time, who, what));
     };
-    if (first.q.size() != world.bodies.q.size() || first.x.size() != world.elastic.size())
+    if (first.q.size() != static_cast<std::size_t>(model.bodies.size()) || first.x.size() != model.elastic.size())
         return;  // said already
     for (std::size_t i = 0; i < first.q.size(); ++i) {
-        const double size = std::max(world.bodies.q[i].cwiseAbs().maxCoeff(), 1.0);
-        if (!near_points(first.q[i], world.bodies.q[i], size))
+        const double size = std::max(stored.state.q[i].cwiseAbs().maxCoeff(), 1.0);
+        if (!near_points(first.q[i], stored.state.q[i], size))
             differs(run.bodies()[i].name, "does not start where the scene puts it");
-        if (!near_points(first.rate[i], world.bodies.rate[i],
-                         std::max(1e-3, world.bodies.rate[i].cwiseAbs().maxCoeff())))
+        if (!near_points(first.rate[i], stored.state.rate[i],
+                         std::max(1e-3, stored.state.rate[i].cwiseAbs().maxCoeff())))
             differs(run.bodies()[i].name, "does not start with the scene's velocity");
     }
     for (std::size_t e = 0; e < first.x.size(); ++e) {
-        const ElasticBody& body = world.elastic[e];
-        const double size = std::max(largest_coordinate(body.x), 1.0),
-                     speed = std::max(largest_coordinate(body.v), 1e-3);
-        if (!near_lists(first.x[e], body.x, size))
+        const ElasticBody& body = model.elastic[e];
+        const double size = std::max(largest_coordinate(stored.state.elastic[e].x), 1.0),
+                     speed = std::max(largest_coordinate(stored.state.elastic[e].v), 1e-3);
+        if (!near_lists(first.x[e], stored.state.elastic[e].x, size))
             differs(body.name, "does not start where the scene puts it");
-        if (!near_lists(first.v[e], body.v, speed))
+        if (!near_lists(first.v[e], stored.state.elastic[e].v, speed))
             differs(body.name, "does not start with the scene's velocity");
     }
 }
 
 void compare_scripts(const run::RunReader& run, long index, const run::Frame& frame,
                      const StoredScene& stored, Result& result, FindingList& findings) {
-    const World& world = stored.world;
-    if (frame.q.size() != world.bodies.q.size()) return;
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        const Bodies& bodies = world.bodies;
-        const double radius = world.shape_of(i).radius;
-        if (bodies.type[i] == BodyType::static_body) {
-            if (near_points(frame.q[i], bodies.q[i], std::max(1.0, bodies.q[i].cwiseAbs().maxCoeff())))
+    const Model& model = stored.model;
+    if (frame.q.size() != static_cast<std::size_t>(model.bodies.size())) return;
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        const Bodies& bodies = model.bodies;
+        const double radius = model.shape_of(i).radius;
+        if (stored.state.type[i] == BodyType::static_body) {
+            if (near_points(frame.q[i], stored.state.q[i], std::max(1.0, stored.state.q[i].cwiseAbs().maxCoeff())))
                 continue;
             ++result.record_errors;
             findings.add(
                 finding("moved", index, frame.time, run.bodies()[i].name, "is static, yet it moved"));
-        } else if (bodies.type[i] == BodyType::kinematic_body && !bodies.motion[i].empty() &&
+        } else if (stored.state.type[i] == BodyType::kinematic_body && !bodies.motion[i].empty() &&
                    frame.time <= bodies.kinematic_until[i]) {
-            const Mat34 off = frame.q[i] - scripted_pose(world, i, frame.time);
+            const Mat34 off = frame.q[i] - scripted_pose(model, i, frame.time);
             const double deviation = off.col(3).norm() + radius * off.leftCols<3>().cwiseAbs().maxCoeff();
             result.script_deviation = std::max(result.script_deviation, deviation);
             if (deviation <= 1e-3 * (radius + 1e-6)) continue;

@@ -12,7 +12,8 @@ namespace tenon::verify {
 // The stored scene and what it is made into. Meshes that it names by path are read again.
 struct StoredScene {
     Scene scene;
-    World world;
+    Model model;
+    State state;  // at the start
 };
 
 // Nothing when the scene cannot be made (a mesh is gone): then `why` says what is missing.

@@ -469,11 +469,11 @@ Result verify_run(const run::RunReader& run, const Options& options) {
     throw InputError(run.file(), "meta.scene", "does not describe this run", "run the scene again");
 }
 
-long count_intersections(const World& world) {
-    const BodySet bodies = bodies_of(world);
+long count_intersections(const Model& model, const State& state) {
+    const BodySet bodies = bodies_of(model, state);
     std::vector<std::vector<Vec3>> x;
-    for (const ElasticBody& body : world.elastic) x.push_back(body.x);
-    const Placement placement(bodies, world.bodies.q, x);
+    for (const ElasticState& body : state.elastic) x.push_back(body.x);
+    const Placement placement(bodies, state.q, x);
     const std::vector<Pair> pairs = pairs_to_check(bodies, placement.boxes());
     std::vector<char> hit(pairs.size(), 0);
     parallel_for(pairs.size(), 1, [&](std::size_t i) {

@@ -90,6 +90,6 @@ struct Result {
 Result verify_run(const run::RunReader& run, const Options& options = {});
 
 // Pairs of bodies whose surfaces intersect now, exactly.
-long count_intersections(const World& world);
+long count_intersections(const Model& model, const State& state);
 
 }  // namespace tenon::verify

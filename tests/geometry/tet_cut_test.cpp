@@ -20,7 +20,7 @@ double volume_of(const TetMesh& mesh) {
 
 TetMesh lattice(const std::string& shape, const std::map<std::string, ParamValue>& given, double cell) {
     const ShapeInfo* info = find_shape(shape);
-    return lattice_tets(info->make(resolve_params(info->parameters, given, {})), cell);
+    return fill_with_tets(info->make(resolve_params(info->parameters, given, {})), cell);
 }
 
 // A box of n x 4 x 4 cubes of side 0.1 about the origin, each of six tetrahedra around its diagonal.

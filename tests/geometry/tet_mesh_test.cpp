@@ -35,34 +35,9 @@ std::string written(const std::string& name, const std::string& text) {
     return path.string();
 }
 
-TEST(TetLattice, FillsSpheresAndBoxesWithWellShapedTetrahedra) {
-    for (const auto& [mesh, tolerance] :
-         {std::pair{shape("icosphere", {{"radius", 0.5}, {"subdivisions", 4.0}}), 0.03},
-          std::pair{shape("box", {{"size", std::vector<double>{1, 0.5, 0.5}}}), 0.05}}) {
-        const TetMesh tets = lattice_tets(mesh, 0.1);
-        const TetReport report = check_tets(tets);
-        EXPECT_EQ(report.inverted, 0);
-        EXPECT_EQ(report.degenerate, 0);
-        EXPECT_EQ(report.unused_vertices, 0);
-        EXPECT_GT(report.worst_quality, 0.1);
-        const double wanted = mass_properties(mesh, 0).volume;
-        EXPECT_NEAR(volume_of(tets), wanted, tolerance * wanted);
-        Mesh surface;
-        surface.vertices = tets.vertices;
-        surface.triangles = tet_surface(tets.tets);
-        EXPECT_EQ(check_mesh(surface).boundary_edges, 0);
-        EXPECT_NEAR(mass_properties(surface, 0).volume, volume_of(tets), 1e-12);  // faces outward, no gaps
-    }
-}
-
-TEST(TetLattice, RefusesCellsThatDoNotFit) {
-    const Mesh thin = shape("box", {{"size", std::vector<double>{1, 1, 0.001}}});
-    EXPECT_THROW(lattice_tets(thin, 1e-4), std::invalid_argument);  // thirty million cells
-}
-
 TEST(TetMesh, EmbedsPointsWithTheirWeights) {
     const Mesh sphere = shape("icosphere", {{"radius", 0.5}, {"subdivisions", 3.0}});
-    const TetMesh tets = lattice_tets(sphere, 0.12);
+    const TetMesh tets = fill_with_tets(sphere, 0.12);
     const Embedding embedding = embed(sphere.vertices, tets);
     for (std::size_t i = 0; i < sphere.vertices.size(); ++i) {
         Vec3 point = Vec3::Zero();
@@ -70,7 +45,7 @@ TEST(TetMesh, EmbedsPointsWithTheirWeights) {
             point += embedding.weight[i][k] * tets.vertices[tets.tets[embedding.tet[i]][k]];
         EXPECT_LT((point - sphere.vertices[i]).norm(), 1e-12);
         EXPECT_NEAR(embedding.weight[i].sum(), 1, 1e-12);
-        EXPECT_GT(embedding.weight[i].minCoeff(), -0.8);  // near, though the sphere bulges out of the lattice
+        EXPECT_GT(embedding.weight[i].minCoeff(), -0.8);  // near, though the sphere bulges out of the tetrahedra
     }
 }
 

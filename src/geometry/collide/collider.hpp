@@ -6,7 +6,8 @@
 
 #include "geometry/collide/manifold.hpp"
 #include "geometry/signed_distance.hpp"
-#include "tenon/world.hpp"
+#include "tenon/params.hpp"
+#include "tenon/shape.hpp"
 
 namespace tenon::geometry::collide {
 

@@ -22,19 +22,19 @@ constexpr double kWorthwhile = 0.1;  // share of a solid that must be rigid to b
 constexpr int kLongestWait = 4;      // times steps_before_rigid, when elements ask and are woken at once
 
 // The twist that takes a scripted body to where its script has it at the end of the step.
-Vec6 scripted_twist(const World& world, int i, const world::RigidState& now, double dt) {
-    const world::RigidState next =
-        world::rigid_state(scripted_pose(world, i, world.time + dt), Mat34::Zero());
+Vec6 scripted_twist(const Model& model, const State& state, int i, const model::RigidState& now, double dt) {
+    const model::RigidState next =
+        model::rigid_state(scripted_pose(model, state, i, state.time + dt), Mat34::Zero());
     Vec6 twist;
     twist << (next.position - now.position) / dt,
-        world::logarithm_map(next.rotation * now.rotation.conjugate()) / dt;
+        model::logarithm_map(next.rotation * now.rotation.conjugate()) / dt;
     return twist;
 }
 
 // Slivers are allowed, but they make a body stiffer than it should be.
-std::vector<std::string> sliver_warnings(const World& world) {
+std::vector<std::string> sliver_warnings(const Model& model) {
     std::vector<std::string> warnings;
-    for (const ElasticBody& body : world.elastic) {
+    for (const ElasticBody& body : model.elastic) {
         if (body.plane_strain) continue;
         const geometry::TetReport report = geometry::check_tets({body.rest, body.tets, {}});
         if (report.slivers > 0)
@@ -45,33 +45,33 @@ std::vector<std::string> sliver_warnings(const World& world) {
     return warnings;
 }
 
-std::vector<Solid> make_solids(const World& world) {
+std::vector<Solid> make_solids(const Model& model, const State& state) {
     std::vector<Solid> solids;
-    for (std::size_t i = 0; i < world.elastic.size(); ++i)
-        solids.push_back(make_solid(world, static_cast<int>(i)));
+    for (std::size_t i = 0; i < model.elastic.size(); ++i)
+        solids.push_back(make_solid(model, state, static_cast<int>(i)));
     return solids;
 }
 
 }  // namespace
 
-AdaptiveMethod::AdaptiveMethod(const World& world, const Params& params)
+AdaptiveMethod::AdaptiveMethod(const Model& model, const State& state, const Params& params)
     : settings_(read_settings(params)),
-      solids_(make_solids(world)),
+      solids_(make_solids(model, state)),
       oracles_(solids_.size()),
-      contacts_(world, solids_, {.cells = settings_.field_cells, .padding = 3}),
+      contacts_(model, state, solids_, {.cells = settings_.field_cells, .padding = 3}),
       loads_(solids_.size()) {
     wait_.assign(solids_.size(), 1);
-    for (const Solid& solid : solids_) states_.push_back(make_state(solid, world.elastic[solid.index]));
-    warnings_ = sliver_warnings(world);
-    make_groups(world);
-    for (int s = 0; s < static_cast<int>(solids_.size()); ++s) form(world, s);
+    for (const Solid& solid : solids_) states_.push_back(make_state(solid, state.elastic[solid.index]));
+    warnings_ = sliver_warnings(model);
+    make_groups(model, state);
+    for (int s = 0; s < static_cast<int>(solids_.size()); ++s) form(model, state, s);
     for (const Solid& solid : solids_)
         least_edge_ = least_edge_ > 0 ? std::min(least_edge_, solid.mean_edge()) : solid.mean_edge();
 }
 
 // Solids that hang on the same dynamic body are one system; everything else is a system of its own.
-void AdaptiveMethod::make_groups(const World& world) {
-    const int solids = static_cast<int>(solids_.size()), bodies = world.bodies.size();
+void AdaptiveMethod::make_groups(const Model& model, const State& state) {
+    const int solids = static_cast<int>(solids_.size()), bodies = model.bodies.size();
     std::vector<int> parent(solids + bodies);
     std::iota(parent.begin(), parent.end(), 0);
     const auto root = [&](int i) {
@@ -86,7 +86,7 @@ void AdaptiveMethod::make_groups(const World& world) {
     std::vector<std::vector<int>> of_solids(solids + bodies), of_bodies(solids + bodies);
     for (int s = 0; s < solids; ++s) of_solids[root(s)].push_back(s);
     for (int b = 0; b < bodies; ++b)
-        if (world.bodies.dynamic(b)) of_bodies[root(solids + b)].push_back(b);
+        if (state.dynamic(b)) of_bodies[root(solids + b)].push_back(b);
     group_of_solid_.assign(solids, -1);
     group_of_body_.assign(bodies, -1);
     for (int i = 0; i < solids + bodies; ++i) {
@@ -99,70 +99,70 @@ void AdaptiveMethod::make_groups(const World& world) {
     dirty_.assign(groups_.size(), 1);
 }
 
-void AdaptiveMethod::form(const World& world, int solid) {
-    form_components(world, solids_[solid], settings_.smallest_component, std::sqrt(settings_.rigid_below),
-                    step_, states_[solid]);
+void AdaptiveMethod::form(const Model& model, const State& state, int solid) {
+    form_components(model, state, solids_[solid], settings_.smallest_component,
+                    std::sqrt(settings_.rigid_below), step_, states_[solid]);
     states_[solid].spin = mean_spin(solids_[solid], states_[solid]);
     dirty_[group_of_solid_[solid]] = 1;
     loads_[solid].known = false;
 }
 
-StepReport AdaptiveMethod::step(World& world, double dt) {
+StepReport AdaptiveMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     timer_.reset();
     StepReport report;
     {
         const auto timing = timer_.stage("gather");
-        gather(world, dt);
+        gather(model, state, dt);
     }
     if (settings_.adaptive) {
         const auto timing = timer_.stage("rigidify");
-        rigidify(world);
+        rigidify(model, state);
     }
     {
         const auto timing = timer_.stage("collide");
-        find_contacts(world, dt);
+        find_contacts(model, state, dt);
     }
     if (settings_.adaptive) {
         const auto timing = timer_.stage("oracle");
-        elastify(world, dt);
+        elastify(model, state, dt);
     }
-    drive(world, dt);
-    const StepInput in{world,   solids_, states_,           bodies_, wrenches_,
-                       driven_, given_,  resting_.pushes(), dt,      least_edge_};
+    drive(model, state, dt);
+    const StepInput in{model,   state,  solids_,           states_, bodies_,    wrenches_,
+                       driven_, given_, resting_.pushes(), dt,      least_edge_};
     const solve::PgsResult solved = solve_velocities(in);
     {
         const auto timing = timer_.stage("advance");
-        advance(world, dt);
+        advance(model, state, dt);
     }
     {
         const auto timing = timer_.stage("measure");
         measure(dt);
-        record(world, dt, solved, report);
+        record(outputs, dt, solved, report);
     }
     report.phases = timer_.stages();
     report.warnings = std::exchange(warnings_, {});
     return report;
 }
 
-void AdaptiveMethod::gather(const World& world, double dt) {
-    const int count = world.bodies.size();
+void AdaptiveMethod::gather(const Model& model, const State& state, double dt) {
+    const int count = model.bodies.size();
     step_ = dt;
     bodies_.resize(count);
     body_rates_.assign(count, Vec6::Zero());
-    poses_ = world.bodies.q;
+    poses_ = state.q;
     for (int i = 0; i < count; ++i) {
-        bodies_[i] = world::rigid_state(world.bodies, i);
-        if (world.bodies.type[i] == BodyType::kinematic_body)
-            body_rates_[i] = scripted_twist(world, i, bodies_[i], dt);
+        bodies_[i] = model::rigid_state(state, i);
+        if (state.type[i] == BodyType::kinematic_body)
+            body_rates_[i] = scripted_twist(model, state, i, bodies_[i], dt);
     }
-    external_wrenches(world, world.time, wrenches_);
+    external_wrenches(model, state, state.time, wrenches_);
     wrenches_.resize(count);
     given_.resize(solids_.size());
     for (std::size_t s = 0; s < solids_.size(); ++s) {
-        states_[s].x = world.elastic[s].x;
-        states_[s].v = world.elastic[s].v;
+        states_[s].x = state.elastic[s].x;
+        states_[s].v = state.elastic[s].v;
         given_[s].assign(solids_[s].loads.empty() ? 0 : solids_[s].mass.size(), Vec3::Zero());
-        add_loads(world, solids_[s].loads, world.time, given_[s]);
+        add_loads(model, solids_[s].loads, state.time, given_[s]);
         if (!states_[s].wholly_rigid()) states_[s].spin = mean_spin(solids_[s], states_[s]);
     }
     oracles_run_ = oracles_skipped_ = woken_ = hardened_ = 0;
@@ -171,59 +171,59 @@ void AdaptiveMethod::gather(const World& world, double dt) {
 // Elements that have been calm for long enough ask to be rigid.
 // Looked at once in as many steps, so that components do not change in every one; and less often where those that asked
 // last had to be woken at once. Small parts of a solid cost more than they save.
-void AdaptiveMethod::rigidify(const World& world) {
+void AdaptiveMethod::rigidify(const Model& model, const State& state) {
     due_.assign(solids_.size(), 0);
-    if (world.step % settings_.steps_before_rigid != 0) return;
+    if (state.step % settings_.steps_before_rigid != 0) return;
     for (int s = 0; s < static_cast<int>(solids_.size()); ++s) {
-        SolidState& state = states_[s];
-        if (world.step % (static_cast<long>(settings_.steps_before_rigid) * wait_[s]) != 0) continue;
+        SolidState& part = states_[s];
+        if (state.step % (static_cast<long>(settings_.steps_before_rigid) * wait_[s]) != 0) continue;
         int changed = 0, rigid = 0;
-        for (std::size_t i = 0; i < state.rigid.size(); ++i)
-            if (state.rigid[i])
+        for (std::size_t i = 0; i < part.rigid.size(); ++i)
+            if (part.rigid[i])
                 ++rigid;
-            else if (state.calm[i] >= settings_.steps_before_rigid)
+            else if (part.calm[i] >= settings_.steps_before_rigid)
                 ++changed;
         if (changed == 0 || changed + rigid < kWorthwhile * solids_[s].elements.size()) continue;
-        for (std::size_t i = 0; i < state.rigid.size(); ++i)
-            if (!state.rigid[i] && state.calm[i] >= settings_.steps_before_rigid) state.rigid[i] = kAsks;
-        form(world, s);
+        for (std::size_t i = 0; i < part.rigid.size(); ++i)
+            if (!part.rigid[i] && part.calm[i] >= settings_.steps_before_rigid) part.rigid[i] = kAsks;
+        form(model, state, s);
         due_[s] = 1;
         hardened_ += changed;
     }
 }
 
-void AdaptiveMethod::find_contacts(const World& world, double dt) {
-    contacts_.find(world, solids_, states_, poses_);
-    resting_.take(solids_, states_, contacts_.on_fixed_bodies(), kStill * dt * world.gravity.norm(),
+void AdaptiveMethod::find_contacts(const Model& model, const State& state, double dt) {
+    contacts_.find(model, state, solids_, states_, poses_);
+    resting_.take(solids_, states_, contacts_.on_fixed_bodies(), kStill * dt * state.gravity.norm(),
                   contacts_.points());
 }
 
 // Rigid elements that would deform noticeably in this step become elastic before it.
-void AdaptiveMethod::elastify(const World& world, double dt) {
-    drive(world, dt);
+void AdaptiveMethod::elastify(const Model& model, const State& state, double dt) {
+    drive(model, state, dt);
     std::vector<Vec3> impulse;
-    find_due_forecasts(world, dt);
+    find_due_forecasts(model, state, dt);
     for (int s = 0; s < static_cast<int>(solids_.size()); ++s) {
-        SolidState& state = states_[s];
+        SolidState& part = states_[s];
         const int elements = solids_[s].elements.size();
-        if (state.elastic_elements == elements) continue;
+        if (part.elastic_elements == elements) continue;
         if (!due_[s]) {
             ++oracles_skipped_;
             continue;
         }
-        if (settings_.skip_oracle && same_loads(world, s, dt)) {
+        if (settings_.skip_oracle && same_loads(model, state, s, dt)) {
             ++oracles_skipped_;
             continue;
         }
         ++oracles_run_;
-        contact_loads(world, s, dt, impulse);
+        contact_loads(model, s, dt, impulse);
         const double steps = struck(s) ? 1.0 : std::max(1.0, settings_.horizon / dt);
-        oracles_[s].forecast({world, solids_[s], driven_[s], impulse, dt, steps}, settings_.preconditioner,
-                             state);
+        oracles_[s].forecast({model, state, solids_[s], driven_[s], impulse, dt, steps},
+                             settings_.preconditioner, part);
         const int woken = wake(s);
         woken_ += woken;
         if (woken == 0) continue;
-        form(world, s);
+        form(model, state, s);
         resting_.release(s, contacts_.points());
     }
 }
@@ -231,40 +231,40 @@ void AdaptiveMethod::elastify(const World& world, double dt) {
 // What would deform noticeably wakes. An element that was calm but would move as soon as its neighbours did shows that they
 // are held out of balance: all of them that hang together and would move at all wake with it, or it would go on asking.
 int AdaptiveMethod::wake(int solid) {
-    SolidState& state = states_[solid];
+    SolidState& part = states_[solid];
     const ElasticElements& e = solids_[solid].elements;
     int woken = 0, asked = 0, left = 0;
     std::vector<int> queue;
     std::vector<char> seen(e.tets.size(), 0);
     for (int i = 0; i < e.size(); ++i) {
-        if (!state.rigid[i] || state.element_of[i] < 0) continue;
+        if (!part.rigid[i] || part.element_of[i] < 0) continue;
         ++left;
-        asked += state.rigid[i] == kAsks ? 1 : 0;
-        if (state.rate[i] > settings_.elastic_above) {
-            if (state.rigid[i] == kAsks) queue.push_back(i);
-            state.rigid[i] = 0;
-            state.calm[i] = 0;
+        asked += part.rigid[i] == kAsks ? 1 : 0;
+        if (part.rate[i] > settings_.elastic_above) {
+            if (part.rigid[i] == kAsks) queue.push_back(i);
+            part.rigid[i] = 0;
+            part.calm[i] = 0;
             ++woken;
         } else {
-            state.rigid[i] = 1;
+            part.rigid[i] = 1;
         }
     }
     const int refused = static_cast<int>(queue.size());
     for (std::size_t head = 0; head < queue.size(); ++head)
         for (int k = 0; k < e.corners; ++k) {
             const int next = solids_[solid].across[queue[head]][k];
-            if (next < 0 || seen[next] || state.element_of[next] < 0) continue;
-            if (state.rate[next] <= settings_.rigid_below) continue;
+            if (next < 0 || seen[next] || part.element_of[next] < 0) continue;
+            if (part.rate[next] <= settings_.rigid_below) continue;
             seen[next] = 1;
             queue.push_back(next);
-            woken += state.rigid[next] ? 1 : 0;
-            state.rigid[next] = 0;
-            state.calm[next] = 0;
+            woken += part.rigid[next] ? 1 : 0;
+            part.rigid[next] = 0;
+            part.calm[next] = 0;
         }
     if (asked > 0) wait_[solid] = 2 * refused > asked ? std::min(2 * wait_[solid], kLongestWait) : 1;
     left -= woken;
     if (woken > 0 && left < kWorthwhile * e.size()) {
-        std::fill(state.rigid.begin(), state.rigid.end(), char{0});
+        std::fill(part.rigid.begin(), part.rigid.end(), char{0});
         woken += left;
     }
     return woken;
@@ -281,18 +281,18 @@ bool AdaptiveMethod::struck(int solid) const {
 // A solid is looked at when elements have just become rigid, when something new touches a rigid part of it, when what
 // drives it moves or what pulls it changes, and otherwise once in `oracle_interval`, but at least as often as elements
 // become rigid: a strain of sqrt(tau_E) times that is the most it may miss.
-void AdaptiveMethod::find_due_forecasts(const World& world, double dt) {
+void AdaptiveMethod::find_due_forecasts(const Model& model, const State& state, double dt) {
     const long every = std::clamp(std::lround(std::floor(settings_.oracle_interval / dt + 1e-9)), 1L,
                                   std::max(1L, static_cast<long>(settings_.steps_before_rigid)));
-    const bool all = !settings_.skip_oracle || world.step % every == 0;
+    const bool all = !settings_.skip_oracle || state.step % every == 0;
     for (std::size_t s = 0; s < solids_.size(); ++s) {
         bool changed = all;
         for (std::size_t v = 0; !changed && v < driven_[s].size(); ++v)
             changed = driven_[s][v].squaredNorm() > 1e-24;
         for (const ElasticLoad& load : solids_[s].loads) {
-            const ForceSpec& force = world.forces[load.force];
+            const ForceSpec& force = model.forces[load.force];
             for (double at : {force.from, force.to})
-                changed = changed || (world.time >= at && world.time - dt < at);
+                changed = changed || (state.time >= at && state.time - dt < at);
         }
         if (changed) due_[s] = 1;
     }
@@ -309,22 +309,22 @@ void AdaptiveMethod::find_due_forecasts(const World& world, double dt) {
 
 // True when a wholly rigid solid is loaded as it was when the oracle last saw it: the same contacts with nearly the
 // same impulses, and the same spin. Otherwise remembers the loads.
-bool AdaptiveMethod::same_loads(const World& world, int solid, double dt) {
-    SolidState& state = states_[solid];
+bool AdaptiveMethod::same_loads(const Model& model, const State& state, int solid, double dt) {
+    SolidState& part = states_[solid];
     Load& load = loads_[solid];
     const int bodies = static_cast<int>(group_of_body_.size());
-    bool one_frame = state.wholly_rigid() && solids_[solid].holders.empty();
+    bool one_frame = part.wholly_rigid() && solids_[solid].holders.empty();
     if (one_frame && !solids_[solid].drives.empty()) {  // then all of it must be held still
-        one_frame = state.components.empty();
+        one_frame = part.components.empty();
         for (const Vec3& v : driven_[solid]) one_frame = one_frame && v.squaredNorm() < 1e-24;
     }
-    if (!one_frame || state.components.size() > 1) {
+    if (!one_frame || part.components.size() > 1) {
         load.known = false;
         return false;
     }
-    const bool free = !state.components.empty();
-    const Quat turned = free ? state.components[0].state.rotation.conjugate() : Quat::Identity();
-    const Vec3 spin = free ? Vec3(turned * state.components[0].state.spin) : Vec3(Vec3::Zero());
+    const bool free = !part.components.empty();
+    const Quat turned = free ? part.components[0].state.rotation.conjugate() : Quat::Identity();
+    const Vec3 spin = free ? Vec3(turned * part.components[0].state.spin) : Vec3(Vec3::Zero());
     const double mass = std::accumulate(solids_[solid].mass.begin(), solids_[solid].mass.end(), 0.0);
     std::vector<std::uint64_t> keys;
     std::vector<Vec3> impulses;
@@ -339,8 +339,8 @@ bool AdaptiveMethod::same_loads(const World& world, int solid, double dt) {
                 fresh = fresh || p.fresh;
             }
     for (const ElasticLoad& l : solids_[solid].loads) {
-        const ForceSpec& force = world.forces[l.force];
-        if (world.time < force.from || world.time >= force.to) continue;
+        const ForceSpec& force = model.forces[l.force];
+        if (state.time < force.from || state.time >= force.to) continue;
         keys.push_back(~static_cast<std::uint64_t>(l.force));
         impulses.push_back(turned * (dt * force.force));
     }
@@ -354,14 +354,14 @@ bool AdaptiveMethod::same_loads(const World& world, int solid, double dt) {
 }
 
 // Impulses on the vertices of a solid: given forces, contact impulses of the last step, and a guess for contacts that are new (section 3.5.1).
-void AdaptiveMethod::contact_loads(const World& world, int solid, double dt,
+void AdaptiveMethod::contact_loads(const Model& model, int solid, double dt,
                                    std::vector<Vec3>& impulse) const {
     impulse.assign(solids_[solid].mass.size(), Vec3::Zero());
     for (std::size_t v = 0; v < given_[solid].size(); ++v) impulse[v] = dt * given_[solid][v];
     for (const auto* list : {&contacts_.points(), &resting_.held()})
         for (const TouchPoint& p : *list) {
             if (p.on_a.solid != solid && p.on_b.solid != solid) continue;
-            const Vec3 total = p.fresh ? Vec3(forecast_impulse(world, p, dt) * p.normal) : p.impulse;
+            const Vec3 total = p.fresh ? Vec3(forecast_impulse(model, p, dt) * p.normal) : p.impulse;
             if (p.on_a.solid == solid)
                 for (int k = 0; k < p.on_a.count; ++k) impulse[p.on_a.vertex[k]] += p.on_a.weight[k] * total;
             if (p.on_b.solid == solid)
@@ -371,7 +371,7 @@ void AdaptiveMethod::contact_loads(const World& world, int solid, double dt,
 
 // The impulse that stops a new contact, each side by the diagonal blocks of its matrix at rest alone. Gravity is left
 // out: where it matters, in a body at rest, older contacts carry it.
-double AdaptiveMethod::forecast_impulse(const World& world, const TouchPoint& p, double dt) const {
+double AdaptiveMethod::forecast_impulse(const Model& model, const TouchPoint& p, double dt) const {
     double inverse_mass = 0, approach = settings_.baumgarte / dt * -p.distance;
     const auto side = [&](const Support& s, double sign) {
         Vec3 velocity = Vec3::Zero();
@@ -385,8 +385,8 @@ double AdaptiveMethod::forecast_impulse(const World& world, const TouchPoint& p,
                 velocity += s.weight[k] * states_[s.solid].v[v];
             }
         } else if (group_of_body_[s.body] >= 0) {
-            inverse_mass += 1 / world.bodies.mass[s.body];
-            velocity = world::velocity_at(bodies_[s.body], p.point);
+            inverse_mass += 1 / model.bodies.mass[s.body];
+            velocity = model::velocity_at(bodies_[s.body], p.point);
         } else {
             const Vec6& rate = body_rates_[s.body];
             velocity = rate.head<3>() + rate.tail<3>().cross(Vec3(p.point - bodies_[s.body].position));
@@ -399,18 +399,19 @@ double AdaptiveMethod::forecast_impulse(const World& world, const TouchPoint& p,
 }
 
 // Velocities that take driven vertices to where they will be at the end of the step.
-void AdaptiveMethod::drive(const World& world, double dt) {
+void AdaptiveMethod::drive(const Model& model, const State& state, double dt) {
     driven_.resize(solids_.size());
     for (std::size_t s = 0; s < solids_.size(); ++s) {
         const int drives = static_cast<int>(solids_[s].drives.size());
         driven_[s].assign(drives > 0 ? solids_[s].mass.size() : 0, Vec3::Zero());
         if (drives == 0) continue;
         std::vector<Mat34> pose;
-        for (int d = 0; d < drives; ++d) pose.push_back(drive_pose(world, solids_[s], d, world.time + dt));
-        const SolidState& state = states_[s];
-        for (std::size_t v = 0; v < state.owner.size(); ++v)
-            if (state.owner[v] >= 0 && state.owner[v] < drives)
-                driven_[s][v] = (transform(pose[state.owner[v]], state.local[v]) - state.x[v]) / dt;
+        for (int d = 0; d < drives; ++d)
+            pose.push_back(drive_pose(model, state, solids_[s], d, state.time + dt));
+        const SolidState& part = states_[s];
+        for (std::size_t v = 0; v < part.owner.size(); ++v)
+            if (part.owner[v] >= 0 && part.owner[v] < drives)
+                driven_[s][v] = (transform(pose[part.owner[v]], part.local[v]) - part.x[v]) / dt;
     }
 }
 
@@ -437,7 +438,7 @@ solve::PgsResult AdaptiveMethod::solve_velocities(const StepInput& in) {
 }
 
 solve::PgsResult AdaptiveMethod::newton(const StepInput& in, int most, const std::vector<Vec3>& stretch) {
-    const double tolerance = velocity_tolerance(settings_, in.h, in.world.gravity.norm(), in.least_edge);
+    const double tolerance = velocity_tolerance(settings_, in.h, in.state.gravity.norm(), in.least_edge);
     for (MixedSystem& group : groups_) group.start_newton(in);
     for (linearisations_ = 1;; ++linearisations_) {
         for (std::size_t k = 0; k < stretch.size(); ++k) contacts_.points()[k].stretch = stretch[k];
@@ -471,54 +472,54 @@ solve::PgsResult AdaptiveMethod::solve_contacts(const StepInput& in) {
                                  contacts_.points());
 }
 
-void AdaptiveMethod::advance(World& world, double dt) {
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        if (world.bodies.type[i] == BodyType::kinematic_body) {
-            world.bodies.q[i] = scripted_pose(world, i, world.time + dt);
-            world.bodies.rate[i] = scripted_rate(world, i, world.time + dt);
+void AdaptiveMethod::advance(const Model& model, State& state, double dt) {
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        if (state.type[i] == BodyType::kinematic_body) {
+            state.q[i] = scripted_pose(model, state, i, state.time + dt);
+            state.rate[i] = scripted_rate(model, i, state.time + dt);
         }
         if (group_of_body_[i] < 0) continue;
         const Vec6 twist = groups_[group_of_body_[i]].body_velocity(i);
         if (!twist.allFinite()) throw StepFailure("a rigid body's velocity is not finite", i);
         bodies_[i].velocity = twist.head<3>();
         bodies_[i].spin = twist.tail<3>();
-        const auto& fixed = world.bodies.fixed[i];
+        const auto& fixed = model.bodies.fixed[i];
         const bool held = fixed[3] || fixed[4] || fixed[5];
-        world::advance(bodies_[i], held ? Vec3(Vec3::Ones()) : world.bodies.moments_of_inertia(i), dt);
-        world::store(bodies_[i], world.bodies, i);
+        model::advance(bodies_[i], held ? Vec3(Vec3::Ones()) : model.bodies.moments_of_inertia(i), dt);
+        model::store(bodies_[i], state, i);
     }
     parallel_for(solids_.size(), 1, [&](std::size_t s) { advance_solid(static_cast<int>(s), dt); });
     for (std::size_t s = 0; s < solids_.size(); ++s) {
-        world.elastic[s].x = states_[s].x;
-        world.elastic[s].v = states_[s].v;
+        state.elastic[s].x = states_[s].x;
+        state.elastic[s].v = states_[s].v;
     }
 }
 
 void AdaptiveMethod::advance_solid(int s, double dt) {
-    SolidState& state = states_[s];
+    SolidState& part = states_[s];
     const MixedSystem& group = groups_[group_of_solid_[s]];
     const int drives = static_cast<int>(solids_[s].drives.size());
-    for (std::size_t c = 0; c < state.components.size(); ++c) {
-        Component& component = state.components[c];
-        const Vec6 twist = group.owner_velocity(s, state.first_component + static_cast<int>(c));
+    for (std::size_t c = 0; c < part.components.size(); ++c) {
+        Component& component = part.components[c];
+        const Vec6 twist = group.owner_velocity(s, part.first_component + static_cast<int>(c));
         component.state.velocity = twist.head<3>();
         component.state.spin = twist.tail<3>();
-        world::advance(component.state, component.moments, dt);
+        model::advance(component.state, component.moments, dt);
     }
-    for (std::size_t k = 0; k < state.x.size(); ++k) {
-        const int v = static_cast<int>(k), owner = state.owner[v];
+    for (std::size_t k = 0; k < part.x.size(); ++k) {
+        const int v = static_cast<int>(k), owner = part.owner[v];
         if (owner < 0) {
-            state.v[v] = group.vertex_velocity(s, v);
-            state.x[v] += dt * state.v[v];
+            part.v[v] = group.vertex_velocity(s, v);
+            part.x[v] += dt * part.v[v];
         } else if (owner < drives) {
-            state.v[v] = driven_[s][v];
-            state.x[v] += dt * state.v[v];
+            part.v[v] = driven_[s][v];
+            part.x[v] += dt * part.v[v];
         } else {
-            const world::RigidState& frame = owner < state.first_component
+            const model::RigidState& frame = owner < part.first_component
                                                  ? bodies_[solids_[s].holders[owner - drives]]
-                                                 : state.components[owner - state.first_component].state;
-            state.x[v] = frame.position + frame.rotation * state.local[v];
-            state.v[v] = world::velocity_at(frame, state.x[v]);
+                                                 : part.components[owner - part.first_component].state;
+            part.x[v] = frame.position + frame.rotation * part.local[v];
+            part.v[v] = model::velocity_at(frame, part.x[v]);
         }
     }
 }
@@ -527,28 +528,28 @@ void AdaptiveMethod::advance_solid(int s, double dt) {
 void AdaptiveMethod::measure(double dt) {
     elastic_energy_ = 0;
     for (std::size_t s = 0; s < solids_.size(); ++s) {
-        SolidState& state = states_[s];
+        SolidState& part = states_[s];
         const ElasticElements& e = solids_[s].elements;
-        elastic_energy_ += state.rigid_energy;
-        if (state.wholly_rigid()) continue;
-        const std::vector<int>& list = state.elastic_list;
+        elastic_energy_ += part.rigid_energy;
+        if (part.wholly_rigid()) continue;
+        const std::vector<int>& list = part.elastic_list;
         parallel_for(list.size(), 256, [&](std::size_t k) {
             const int i = list[k];
-            const Mat3 f = e.deformation(i, state.x);
-            state.energy[i] = e.volume[i] * elastic_energy(e.model, e.material[i], f);
+            const Mat3 f = e.deformation(i, part.x);
+            part.energy[i] = e.volume[i] * elastic_energy(e.model, e.material[i], f);
             const std::array<double, 6> strain = green_strain(f);
-            state.rate[i] = squared_rate(state.strain[i], strain, dt);
-            state.strain[i] = strain;
-            state.calm[i] = state.rate[i] < settings_.rigid_below ? state.calm[i] + 1 : 0;
-            if (state.calm[i] == 0) state.rigid[i] = 0;  // wanted to be, but found no component
+            part.rate[i] = squared_rate(part.strain[i], strain, dt);
+            part.strain[i] = strain;
+            part.calm[i] = part.rate[i] < settings_.rigid_below ? part.calm[i] + 1 : 0;
+            if (part.calm[i] == 0) part.rigid[i] = 0;  // wanted to be, but found no component
         });
-        for (int i : list) elastic_energy_ += state.energy[i];
+        for (int i : list) elastic_energy_ += part.energy[i];
     }
 }
 
-void AdaptiveMethod::record(World& world, double dt, const solve::PgsResult& solved, StepReport& report) {
+void AdaptiveMethod::record(Outputs& outputs, double dt, const solve::PgsResult& solved, StepReport& report) {
     contacts_.remember(resting_.held());
-    world.contacts.clear();
+    outputs.contacts.clear();
     double deepest = 1e300;
     for (const auto* list : {&std::as_const(contacts_).points(), &resting_.held()})
         for (const TouchPoint& p : *list) {
@@ -560,29 +561,29 @@ void AdaptiveMethod::record(World& world, double dt, const solve::PgsResult& sol
             out.normal = p.normal;
             out.force = p.impulse / dt;
             out.distance = p.distance;
-            world.contacts.push_back(out);
+            outputs.contacts.push_back(out);
         }
     long elements = 0, elastic = 0, unknowns = 0, components = 0;
     double analyse = 0;
     for (std::size_t s = 0; s < solids_.size(); ++s) {
-        SolidState& state = states_[s];
+        SolidState& part = states_[s];
         elements += solids_[s].elements.size();
-        elastic += state.elastic_elements;
-        components += static_cast<long>(state.components.size());
-        std::vector<float>& shown = world.elastic[s].element_state;
-        shown.resize(state.rate.size());
+        elastic += part.elastic_elements;
+        components += static_cast<long>(part.components.size());
+        std::vector<float>& shown = outputs.element_state[s];
+        shown.resize(part.rate.size());
         // rigid: 1 + number of the component (driven ones first); a part of one more is the strain rate, true or forecast
-        for (std::size_t i = 0; !state.shown && i < state.rate.size(); ++i)
-            if (state.element_of[i] >= 0)
-                shown[i] = 1.0f + static_cast<float>(state.element_of[i]) + state.forecast[i];
-        for (int i : state.elastic_list) shown[i] = shown_rate(state.rate[i]);
-        state.shown = true;
+        for (std::size_t i = 0; !part.shown && i < part.rate.size(); ++i)
+            if (part.element_of[i] >= 0)
+                shown[i] = 1.0f + static_cast<float>(part.element_of[i]) + part.forecast[i];
+        for (int i : part.elastic_list) shown[i] = shown_rate(part.rate[i]);
+        part.shown = true;
     }
     for (const MixedSystem& group : groups_) {
         unknowns += 3 * group.nodes();
         analyse += group.analyse_ms();
     }
-    report.contacts = static_cast<int>(world.contacts.size());
+    report.contacts = static_cast<int>(outputs.contacts.size());
     report.min_distance = deepest;
     report.iterations = solved.sweeps;
     report.converged = solved.converged;
@@ -608,19 +609,19 @@ void AdaptiveMethod::save(std::ostream& out) const {
     contacts_.save(out);
     resting_.save(out);
     for (std::size_t s = 0; s < states_.size(); ++s) {
-        const SolidState& state = states_[s];
-        write_values(out, state.owner);
-        write_values(out, state.local);
-        write_values(out, state.rigid);
-        write_values(out, state.element_of);
-        write_values(out, state.calm);
-        write_values(out, state.strain);
-        write_values(out, state.rate);
-        write_value(out, state.elastic_elements);
-        write_values(out, state.forecast);
-        write_values(out, state.energy);
-        write_value(out, static_cast<std::uint64_t>(state.components.size()));
-        for (const Component& c : state.components) {
+        const SolidState& part = states_[s];
+        write_values(out, part.owner);
+        write_values(out, part.local);
+        write_values(out, part.rigid);
+        write_values(out, part.element_of);
+        write_values(out, part.calm);
+        write_values(out, part.strain);
+        write_values(out, part.rate);
+        write_value(out, part.elastic_elements);
+        write_values(out, part.forecast);
+        write_values(out, part.energy);
+        write_value(out, static_cast<std::uint64_t>(part.components.size()));
+        for (const Component& c : part.components) {
             write_value(out, c.state);
             write_value(out, c.mass);
             write_value(out, c.moments);
@@ -641,22 +642,22 @@ void AdaptiveMethod::load(std::istream& in) {
     contacts_.load(in);
     resting_.load(in);
     for (std::size_t s = 0; s < states_.size(); ++s) {
-        SolidState& state = states_[s];
-        read_values(in, state.owner);
-        read_values(in, state.local);
-        read_values(in, state.rigid);
-        read_values(in, state.element_of);
-        read_values(in, state.calm);
-        read_values(in, state.strain);
-        read_values(in, state.rate);
-        read_value(in, state.elastic_elements);
-        read_values(in, state.forecast);
-        read_values(in, state.energy);
+        SolidState& part = states_[s];
+        read_values(in, part.owner);
+        read_values(in, part.local);
+        read_values(in, part.rigid);
+        read_values(in, part.element_of);
+        read_values(in, part.calm);
+        read_values(in, part.strain);
+        read_values(in, part.rate);
+        read_value(in, part.elastic_elements);
+        read_values(in, part.forecast);
+        read_values(in, part.energy);
         std::uint64_t count = 0;
         read_value(in, count);
-        if (count > state.rigid.size()) throw std::runtime_error("the checkpoint is damaged");
-        state.components.resize(count);
-        for (Component& c : state.components) {
+        if (count > part.rigid.size()) throw std::runtime_error("the checkpoint is damaged");
+        part.components.resize(count);
+        for (Component& c : part.components) {
             read_value(in, c.state);
             read_value(in, c.mass);
             read_value(in, c.moments);
@@ -665,8 +666,8 @@ void AdaptiveMethod::load(std::istream& in) {
             read_values(in, c.internal);
             read_value(in, c.elements);
         }
-        list_elastic_elements(state);
-        ++state.formed;
+        list_elastic_elements(part);
+        ++part.formed;
         read_value(in, loads_[s].known);
         read_values(in, loads_[s].keys);
         read_values(in, loads_[s].impulses);
@@ -683,8 +684,8 @@ namespace tenon {
 MethodInfo adaptive_method() {
     return {"adaptive", "elastic solids whose parts become rigid while they do not deform, with contact",
             adaptive::parameters(), adaptive::supports,
-            [](const World& world, const Params& params) -> std::unique_ptr<Method> {
-                return std::make_unique<adaptive::AdaptiveMethod>(world, params);
+            [](const Model& model, const State& state, const Params& params) -> std::unique_ptr<Stepper> {
+                return std::make_unique<adaptive::AdaptiveMethod>(model, state, params);
             }};
 }
 

@@ -10,37 +10,37 @@
 
 namespace tenon::adaptive {
 
-class AdaptiveMethod final : public Method {
+class AdaptiveMethod final : public Stepper {
   public:
-    AdaptiveMethod(const World& world, const Params& params);
+    AdaptiveMethod(const Model& model, const State& state, const Params& params);
 
-    StepReport step(World& world, double dt) override;
+    StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 
   private:
     // The stages of a step, in their order.
-    void gather(const World& world, double dt);
-    void rigidify(const World& world);
-    void find_contacts(const World& world, double dt);
-    void elastify(const World& world, double dt);
-    void drive(const World& world, double dt);
+    void gather(const Model& model, const State& state, double dt);
+    void rigidify(const Model& model, const State& state);
+    void find_contacts(const Model& model, const State& state, double dt);
+    void elastify(const Model& model, const State& state, double dt);
+    void drive(const Model& model, const State& state, double dt);
     solve::PgsResult solve_velocities(const StepInput& in);
     solve::PgsResult newton(const StepInput& in, int most, const std::vector<Vec3>& stretch);
     void solve_forces(const StepInput& in);
     solve::PgsResult solve_contacts(const StepInput& in);
-    void advance(World& world, double dt);
+    void advance(const Model& model, State& state, double dt);
     void measure(double dt);
-    void record(World& world, double dt, const solve::PgsResult& solved, StepReport& report);
+    void record(Outputs& outputs, double dt, const solve::PgsResult& solved, StepReport& report);
 
-    void make_groups(const World& world);
-    void form(const World& world, int solid);
+    void make_groups(const Model& model, const State& state);
+    void form(const Model& model, const State& state, int solid);
     int wake(int solid);
     bool struck(int solid) const;
-    void find_due_forecasts(const World& world, double dt);
-    bool same_loads(const World& world, int solid, double dt);
-    void contact_loads(const World& world, int solid, double dt, std::vector<Vec3>& impulse) const;
-    double forecast_impulse(const World& world, const TouchPoint& point, double dt) const;
+    void find_due_forecasts(const Model& model, const State& state, double dt);
+    bool same_loads(const Model& model, const State& state, int solid, double dt);
+    void contact_loads(const Model& model, int solid, double dt, std::vector<Vec3>& impulse) const;
+    double forecast_impulse(const Model& model, const TouchPoint& point, double dt) const;
     void advance_solid(int solid, double dt);
 
     Settings settings_;
@@ -57,7 +57,7 @@ class AdaptiveMethod final : public Method {
     ContactSolver contact_solver_;
     StageTimer timer_;
 
-    std::vector<world::RigidState> bodies_;
+    std::vector<model::RigidState> bodies_;
     std::vector<Vec6> body_rates_;  // of bodies that are not dynamic
     std::vector<Mat34> poses_;
     std::vector<Wrench> wrenches_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "math/parallel.hpp"
-#include "world/keyframes.hpp"
+#include "model/keyframes.hpp"
 
 namespace tenon::adaptive {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 // The search of one component, with what it must not touch.
 class Search {
   public:
-    Search(const Solid& solid, SolidState& state)
-        : solid_(solid), state_(state), visited_(state.rigid.size(), 0) {}
+    Search(const Solid& solid, SolidState& part)
+        : solid_(solid), state_(part), visited_(part.rigid.size(), 0) {}
 
     // Elements flagged rigid that hang together with the seeds through faces, and whose vertices are nobody else's.
     std::vector<int> grow(std::vector<int> queue, int owner) {
@@ -47,176 +47,177 @@ class Search {
     std::vector<char> visited_;
 };
 
-void own_pinned_vertices(const World& world, const Solid& solid, SolidState& state) {
-    std::fill(state.owner.begin(), state.owner.end(), -1);
+void own_pinned_vertices(const Model& model, const Solid& solid, SolidState& part) {
+    std::fill(part.owner.begin(), part.owner.end(), -1);
     const int drives = static_cast<int>(solid.drives.size());
-    for (const ElasticBody::Pin& pin : world.elastic[solid.index].pins) {
+    for (const ElasticBody::Pin& pin : model.elastic[solid.index].pins) {
         int owner = -1;
         for (int d = 0; d < drives; ++d)
             if (pin.body < 0 ? solid.drives[d].script == pin.script : solid.drives[d].body == pin.body)
                 owner = d;
         for (std::size_t k = 0; k < solid.holders.size(); ++k)
             if (pin.body >= 0 && solid.holders[k] == pin.body) owner = drives + static_cast<int>(k);
-        state.owner[pin.vertex] = owner;
-        state.local[pin.vertex] = pin.local;
+        part.owner[pin.vertex] = owner;
+        part.local[pin.vertex] = pin.local;
     }
 }
 
 // What a driven frame moves at least by a whole face follows it rigidly.
-void grow_drives(const World& world, const Solid& solid, SolidState& state, Search& search) {
+void grow_drives(const Model& model, const State& state, const Solid& solid, SolidState& part,
+                 Search& search) {
     const ElasticElements& e = solid.elements;
     for (int d = 0; d < static_cast<int>(solid.drives.size()); ++d) {
         std::vector<int> seeds;
         for (int i = 0; i < e.size(); ++i) {
-            if (!state.rigid[i]) continue;
+            if (!part.rigid[i]) continue;
             int held = 0;
-            for (int k = 0; k < e.corners; ++k) held += state.owner[e.tets[i][k]] == d;
+            for (int k = 0; k < e.corners; ++k) held += part.owner[e.tets[i][k]] == d;
             if (held >= e.corners - 1) seeds.push_back(i);
         }
-        std::vector<char> before(state.owner.size());
-        for (std::size_t v = 0; v < before.size(); ++v) before[v] = state.owner[v] == d;
+        std::vector<char> before(part.owner.size());
+        for (std::size_t v = 0; v < before.size(); ++v) before[v] = part.owner[v] == d;
         search.grow(std::move(seeds), d);
-        const Mat34 pose = drive_pose(world, solid, d, world.time);
+        const Mat34 pose = drive_pose(model, state, solid, d, state.time);
         for (std::size_t v = 0; v < before.size(); ++v)
-            if (state.owner[v] == d && !before[v])
-                state.local[v] = pose.leftCols<3>().transpose() * (state.x[v] - pose.col(3));
+            if (part.owner[v] == d && !before[v])
+                part.local[v] = pose.leftCols<3>().transpose() * (part.x[v] - pose.col(3));
     }
 }
 
-bool is_still(const World& world, const Solid& solid, int drive) {
+bool is_still(const Model& model, const State& state, const Solid& solid, int drive) {
     const Solid::Drive& d = solid.drives[drive];
-    return d.script >= 0 ? world.elastic[solid.index].scripts[d.script].size() < 2
-                         : world.bodies.type[d.body] == BodyType::static_body;
+    return d.script >= 0 ? model.elastic[solid.index].scripts[d.script].size() < 2
+                         : state.type[d.body] == BodyType::static_body;
 }
 
 // Components at rest beside what a still drive holds, with elements between them that ask to be rigid, are held too. Otherwise
 // those elements would lie between two that share no vertex, and stay elastic for ever.
-void hold_still_components(const World& world, const Solid& solid, double stretch_rate, SolidState& state) {
+void hold_still_components(const Model& model, const State& state, const Solid& solid, double stretch_rate,
+                           SolidState& part) {
     const ElasticElements& e = solid.elements;
     const int drives = static_cast<int>(solid.drives.size());
-    std::vector<int> holder(state.components.size(), -1);
+    std::vector<int> holder(part.components.size(), -1);
     for (int i = 0; i < e.size() && drives > 0; ++i) {
-        if (!state.rigid[i]) continue;
+        if (!part.rigid[i]) continue;
         int held = -1, other = -1;
         for (int k = 0; k < e.corners; ++k) {
-            const int owner = state.owner[e.tets[i][k]];
+            const int owner = part.owner[e.tets[i][k]];
             if (owner >= 0 && owner < drives) held = e.tets[i][k];
-            if (owner >= state.first_component) other = e.tets[i][k];
+            if (owner >= part.first_component) other = e.tets[i][k];
         }
-        if (held < 0 || other < 0 || !is_still(world, solid, state.owner[held])) continue;
-        const int component = state.owner[other] - state.first_component;
-        const world::RigidState& frame = state.components[component].state;
-        const double reach = (state.x[held] - state.x[other]).norm();
+        if (held < 0 || other < 0 || !is_still(model, state, solid, part.owner[held])) continue;
+        const int component = part.owner[other] - part.first_component;
+        const model::RigidState& frame = part.components[component].state;
+        const double reach = (part.x[held] - part.x[other]).norm();
         if (frame.spin.norm() <= stretch_rate &&
-            world::velocity_at(frame, state.x[other]).norm() <= stretch_rate * reach)
-            holder[component] = state.owner[held];
+            model::velocity_at(frame, part.x[other]).norm() <= stretch_rate * reach)
+            holder[component] = part.owner[held];
     }
     std::vector<Component> left;
     for (std::size_t c = 0; c < holder.size(); ++c) {
-        const int owner = holder[c] >= 0 ? holder[c] : state.first_component + static_cast<int>(left.size());
-        for (int v : state.components[c].vertices) state.owner[v] = owner;
+        const int owner = holder[c] >= 0 ? holder[c] : part.first_component + static_cast<int>(left.size());
+        for (int v : part.components[c].vertices) part.owner[v] = owner;
         if (holder[c] < 0) {
-            left.push_back(std::move(state.components[c]));
+            left.push_back(std::move(part.components[c]));
             continue;
         }
-        const Mat34 pose = drive_pose(world, solid, owner, world.time);
-        for (int v : state.components[c].vertices)
-            state.local[v] = pose.leftCols<3>().transpose() * (state.x[v] - pose.col(3));
+        const Mat34 pose = drive_pose(model, state, solid, owner, state.time);
+        for (int v : part.components[c].vertices)
+            part.local[v] = pose.leftCols<3>().transpose() * (part.x[v] - pose.col(3));
     }
-    state.components = std::move(left);
+    part.components = std::move(left);
 }
 
 // Elements that ask to be rigid at an edge or a corner of one component only: free to turn about it, but at rest against it.
-void join_loose_elements(const World& world, const Solid& solid, double stretch_rate, double h,
-                         SolidState& state) {
+void join_loose_elements(const Model& model, const State& state, const Solid& solid, double stretch_rate,
+                         double h, SolidState& part) {
     const ElasticElements& e = solid.elements;
-    std::vector<std::vector<int>> joining(state.components.size());
+    std::vector<std::vector<int>> joining(part.components.size());
     for (int i = 0; i < e.size(); ++i) {
-        if (!state.rigid[i]) continue;
+        if (!part.rigid[i]) continue;
         int owner = -1, hanging = -1, owned = 0;
         bool one = true;
         for (int k = 0; k < e.corners; ++k) {
             const int v = e.tets[i][k];
-            if (state.owner[v] < 0) continue;
-            one = one && (owner < 0 || owner == state.owner[v]);
-            owner = state.owner[v];
+            if (part.owner[v] < 0) continue;
+            one = one && (owner < 0 || owner == part.owner[v]);
+            owner = part.owner[v];
             hanging = v;
             ++owned;
         }
-        const bool still =
-            owner >= 0 && owner < static_cast<int>(solid.drives.size()) && is_still(world, solid, owner);
-        if (!one || (owner < state.first_component && !still)) continue;
-        const world::RigidState frame =
-            still ? world::RigidState{} : state.components[owner - state.first_component].state;
+        const bool still = owner >= 0 && owner < static_cast<int>(solid.drives.size()) &&
+                           is_still(model, state, solid, owner);
+        if (!one || (owner < part.first_component && !still)) continue;
+        const model::RigidState frame =
+            still ? model::RigidState{} : part.components[owner - part.first_component].state;
         bool along =
             true;  // a whole face may belong to an element that never asked, but whose corners all are rigid
         for (int k = 0; k < e.corners && along && owned < e.corners - 1; ++k) {
             const int v = e.tets[i][k];
-            const double reach = (state.x[v] - state.x[hanging]).norm();
-            const Vec3 chord = 0.5 * h * frame.spin.cross(frame.spin.cross(state.x[v] - frame.position));
-            along =
-                state.owner[v] >= 0 ||
-                (state.v[v] + chord - world::velocity_at(frame, state.x[v])).norm() <= stretch_rate * reach;
+            const double reach = (part.x[v] - part.x[hanging]).norm();
+            const Vec3 chord = 0.5 * h * frame.spin.cross(frame.spin.cross(part.x[v] - frame.position));
+            along = part.owner[v] >= 0 ||
+                    (part.v[v] + chord - model::velocity_at(frame, part.x[v])).norm() <= stretch_rate * reach;
         }
         if (!along) continue;
         for (int k = 0; k < e.corners; ++k) {
             const int v = e.tets[i][k];
-            if (state.owner[v] >= 0) continue;
-            state.owner[v] = owner;
-            if (!still) joining[owner - state.first_component].push_back(v);
+            if (part.owner[v] >= 0) continue;
+            part.owner[v] = owner;
+            if (!still) joining[owner - part.first_component].push_back(v);
             if (still) {
-                const Mat34 pose = drive_pose(world, solid, owner, world.time);
-                state.local[v] = pose.leftCols<3>().transpose() * (state.x[v] - pose.col(3));
+                const Mat34 pose = drive_pose(model, state, solid, owner, state.time);
+                part.local[v] = pose.leftCols<3>().transpose() * (part.x[v] - pose.col(3));
             }
         }
     }
     for (std::size_t c = 0; c < joining.size(); ++c) {
         if (joining[c].empty()) continue;
-        std::vector<int> vertices = state.components[c].vertices;
+        std::vector<int> vertices = part.components[c].vertices;
         vertices.insert(vertices.end(), joining[c].begin(), joining[c].end());
         std::sort(vertices.begin(), vertices.end());
-        state.components[c] = rigid_component(solid, state, std::move(vertices));
+        part.components[c] = rigid_component(solid, part, std::move(vertices));
     }
 }
 
-void add_internal_forces(const Solid& solid, SolidState& state) {
+void add_internal_forces(const Solid& solid, SolidState& part) {
     const ElasticElements& e = solid.elements;
-    std::vector<int> place(state.x.size(), -1);
-    for (Component& c : state.components)
+    std::vector<int> place(part.x.size(), -1);
+    for (Component& c : part.components)
         for (std::size_t k = 0; k < c.vertices.size(); ++k) place[c.vertices[k]] = static_cast<int>(k);
     std::vector<Mat3> stress(e.tets.size());
     parallel_for(e.tets.size(), 256, [&](std::size_t k) {
         const int i = static_cast<int>(k);
-        if (state.element_of[i] >= state.first_component)
-            stress[i] = e.volume[i] * elastic_stress(e.model, e.material[i], e.deformation(i, state.x));
+        if (part.element_of[i] >= part.first_component)
+            stress[i] = e.volume[i] * elastic_stress(e.model, e.material[i], e.deformation(i, part.x));
     });
     for (int i = 0; i < e.size(); ++i) {
-        if (state.element_of[i] < state.first_component) continue;
-        Component& c = state.components[state.element_of[i] - state.first_component];
+        if (part.element_of[i] < part.first_component) continue;
+        Component& c = part.components[part.element_of[i] - part.first_component];
         ++c.elements;
         for (int k = 0; k < e.corners; ++k)
             c.internal[place[e.tets[i][k]]] -= stress[i] * e.shape_gradient[i].row(k).transpose();
     }
-    for (Component& c : state.components)
+    for (Component& c : part.components)
         for (Vec3& f : c.internal) f = c.state.rotation.conjugate() * f;
 }
 
 }  // namespace
 
-Mat34 drive_pose(const World& world, const Solid& solid, int drive, double time) {
+Mat34 drive_pose(const Model& model, const State& state, const Solid& solid, int drive, double time) {
     const Solid::Drive& d = solid.drives[drive];
-    if (d.script >= 0) return keyframe_pose(world.elastic[solid.index].scripts[d.script], time);
-    if (world.bodies.type[d.body] == BodyType::kinematic_body) return scripted_pose(world, d.body, time);
-    return world.bodies.q[d.body];
+    if (d.script >= 0) return keyframe_pose(model.elastic[solid.index].scripts[d.script], time);
+    if (state.type[d.body] == BodyType::kinematic_body) return scripted_pose(model, state, d.body, time);
+    return state.q[d.body];
 }
 
-Component rigid_component(const Solid& solid, const SolidState& state, std::vector<int> vertices) {
+Component rigid_component(const Solid& solid, const SolidState& part, std::vector<int> vertices) {
     Component c;
     Vec3 momentum = Vec3::Zero(), center = Vec3::Zero();
     for (int v : vertices) {
         c.mass += solid.mass[v];
-        center += solid.mass[v] * state.x[v];
-        momentum += solid.mass[v] * state.v[v];
+        center += solid.mass[v] * part.x[v];
+        momentum += solid.mass[v] * part.v[v];
     }
     center /= c.mass;
     c.state.position = center;
@@ -224,9 +225,9 @@ Component rigid_component(const Solid& solid, const SolidState& state, std::vect
     Mat3 inertia = Mat3::Zero();
     Vec3 spin_momentum = Vec3::Zero();
     for (int v : vertices) {
-        const Vec3 r = state.x[v] - center;
+        const Vec3 r = part.x[v] - center;
         inertia += solid.mass[v] * (r.squaredNorm() * Mat3::Identity() - r * r.transpose());
-        spin_momentum += solid.mass[v] * r.cross(state.v[v]);
+        spin_momentum += solid.mass[v] * r.cross(part.v[v]);
     }
     const Eigen::SelfAdjointEigenSolver<Mat3> eigen(inertia);
     Mat3 axes = eigen.eigenvectors();
@@ -236,7 +237,7 @@ Component rigid_component(const Solid& solid, const SolidState& state, std::vect
     c.state.spin = axes * (axes.transpose() * spin_momentum).cwiseQuotient(c.moments);
     for (int v : vertices) {
         if (solid.damping[v] == 0) continue;
-        const Mat3 cross = world::skew(axes.transpose() * (state.x[v] - center));  // v = velocity - r x spin
+        const Mat3 cross = model::skew(axes.transpose() * (part.x[v] - center));  // v = velocity - r x spin
         c.damping.topLeftCorner<3, 3>() += solid.damping[v] * Mat3::Identity();
         c.damping.topRightCorner<3, 3>() -= solid.damping[v] * cross;
         c.damping.bottomLeftCorner<3, 3>() += solid.damping[v] * cross;
@@ -247,48 +248,48 @@ Component rigid_component(const Solid& solid, const SolidState& state, std::vect
     return c;
 }
 
-void form_components(const World& world, const Solid& solid, int smallest, double stretch_rate, double h,
-                     SolidState& state) {
+void form_components(const Model& model, const State& state, const Solid& solid, int smallest,
+                     double stretch_rate, double h, SolidState& part) {
     const ElasticElements& e = solid.elements;
-    ++state.formed;
-    state.shown = false;
-    own_pinned_vertices(world, solid, state);
-    state.components.clear();
-    Search search(solid, state);
-    grow_drives(world, solid, state, search);
+    ++part.formed;
+    part.shown = false;
+    own_pinned_vertices(model, solid, part);
+    part.components.clear();
+    Search search(solid, part);
+    grow_drives(model, state, solid, part, search);
     for (int i = 0; i < e.size(); ++i) {
-        if (!state.rigid[i] || search.visited(i)) continue;
-        const int owner = state.first_component + static_cast<int>(state.components.size());
+        if (!part.rigid[i] || search.visited(i)) continue;
+        const int owner = part.first_component + static_cast<int>(part.components.size());
         const std::vector<int> found = search.grow({i}, owner);
         if (found.empty()) continue;
         if (static_cast<int>(found.size()) < smallest && static_cast<int>(found.size()) < e.size()) {
             for (int element : found)
-                for (int k = 0; k < e.corners; ++k) state.owner[e.tets[element][k]] = -1;
+                for (int k = 0; k < e.corners; ++k) part.owner[e.tets[element][k]] = -1;
             continue;
         }
-        state.components.emplace_back();
+        part.components.emplace_back();
     }
-    std::vector<std::vector<int>> vertices(state.components.size());
+    std::vector<std::vector<int>> vertices(part.components.size());
     for (int v = 0; v < solid.vertices(); ++v)
-        if (state.owner[v] >= state.first_component)
-            vertices[state.owner[v] - state.first_component].push_back(v);
+        if (part.owner[v] >= part.first_component)
+            vertices[part.owner[v] - part.first_component].push_back(v);
     for (std::size_t c = 0; c < vertices.size(); ++c)
-        state.components[c] = rigid_component(solid, state, std::move(vertices[c]));
-    hold_still_components(world, solid, stretch_rate, state);
-    join_loose_elements(world, solid, stretch_rate, h, state);
-    for (const Component& c : state.components)
+        part.components[c] = rigid_component(solid, part, std::move(vertices[c]));
+    hold_still_components(model, state, solid, stretch_rate, part);
+    join_loose_elements(model, state, solid, stretch_rate, h, part);
+    for (const Component& c : part.components)
         for (int v : c.vertices) {
-            state.local[v] = c.state.rotation.conjugate() * (state.x[v] - c.state.position);
-            state.v[v] = world::velocity_at(c.state, state.x[v]);
+            part.local[v] = c.state.rotation.conjugate() * (part.x[v] - c.state.position);
+            part.v[v] = model::velocity_at(c.state, part.x[v]);
         }
     for (int i = 0; i < e.size(); ++i) {
-        int owner = state.owner[e.tets[i][0]];
+        int owner = part.owner[e.tets[i][0]];
         for (int k = 1; k < e.corners; ++k)
-            if (state.owner[e.tets[i][k]] != owner) owner = -1;
-        state.element_of[i] = owner;
+            if (part.owner[e.tets[i][k]] != owner) owner = -1;
+        part.element_of[i] = owner;
     }
-    list_elastic_elements(state);
-    add_internal_forces(solid, state);
+    list_elastic_elements(part);
+    add_internal_forces(solid, part);
 }
 
 }  // namespace tenon::adaptive

@@ -17,7 +17,7 @@ double compliance_of(const Settings& settings, const TouchPoint& p, double h) {
 // How fast the sides of a contact approach each other before forces and contact.
 double approach_speed(const StepInput& in, const TouchPoint& p) {
     const auto speed = [&](const Support& s) {
-        if (s.solid < 0) return world::velocity_at(in.bodies[s.body], p.point);
+        if (s.solid < 0) return model::velocity_at(in.bodies[s.body], p.point);
         Vec3 v = Vec3::Zero();
         for (int i = 0; i < s.count; ++i) v += s.weight[i] * in.states[s.solid].v[s.vertex[i]];
         return v;
@@ -112,7 +112,7 @@ void ContactIsland::add_rows(const StepInput& in, const Settings& settings,
                              const std::vector<ContactRow>& rows, const std::vector<TouchPoint>& points) {
     problem_.clear();
     impulse_.clear();
-    const double feedback = settings.baumgarte / in.h, threshold = 2 * in.h * in.world.gravity.norm();
+    const double feedback = settings.baumgarte / in.h, threshold = 2 * in.h * in.state.gravity.norm();
     for (int k : points_) {
         const TouchPoint& p = points[k];
         const ContactRow& row = rows[k];
@@ -140,7 +140,7 @@ solve::PgsResult ContactIsland::solve(const StepInput& in, const Settings& setti
                                       const std::vector<ContactRow>& rows, std::vector<TouchPoint>& points) {
     number_nodes(groups, rows);
     add_rows(in, settings, rows, points);
-    const double tolerance = velocity_tolerance(settings, in.h, in.world.gravity.norm(), in.least_edge);
+    const double tolerance = velocity_tolerance(settings, in.h, in.state.gravity.norm(), in.least_edge);
     const solve::PgsResult result = sweep_and_polish(settings, tolerance);
     write_back(in, settings, rows, points);
     return result;

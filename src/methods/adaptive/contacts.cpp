@@ -50,8 +50,8 @@ bool attached(const Solid& solid, int body) {
 }
 
 // Pinned vertices may lie in what holds them. What merely is rigid with them still has to notice that it is touched.
-bool held(const Solid& solid, const SolidState& state, int vertex) {
-    return state.owner[vertex] >= 0 && state.owner[vertex] < static_cast<int>(solid.drives.size()) &&
+bool held(const Solid& solid, const SolidState& part, int vertex) {
+    return part.owner[vertex] >= 0 && part.owner[vertex] < static_cast<int>(solid.drives.size()) &&
            solid.pinned[vertex];
 }
 
@@ -95,30 +95,29 @@ struct Field {
 
 }  // namespace
 
-Contacts::Contacts(const World& world, const std::vector<Solid>& solids,
+Contacts::Contacts(const Model& model, const State& state, const std::vector<Solid>& solids,
                    const geometry::SignedDistanceOptions& options) {
-    std::vector<char> used(world.shapes.size(), 0);
-    for (int i = 0; i < world.bodies.size(); ++i) used[world.bodies.shape[i]] |= world.bodies.collides[i];
+    std::vector<char> used(model.shapes.size(), 0);
+    for (int i = 0; i < model.bodies.size(); ++i) used[model.bodies.shape[i]] |= model.bodies.collides[i];
     bool any_mesh = false;
-    for (std::size_t s = 0; s < world.shapes.size(); ++s)
-        any_mesh |= used[s] && collide::needs_field(*world.shapes[s]);
-    colliders_.resize(world.shapes.size());
-    for (std::size_t s = 0; s < world.shapes.size(); ++s) {
+    for (std::size_t s = 0; s < model.shapes.size(); ++s)
+        any_mesh |= used[s] && collide::needs_field(*model.shapes[s]);
+    colliders_.resize(model.shapes.size());
+    for (std::size_t s = 0; s < model.shapes.size(); ++s) {
         if (!used[s]) continue;
-        const bool closed_form = geometry::has_closed_form(world.shapes[s]->primitive.kind);
-        colliders_[s] = collide::make_collider(*world.shapes[s], any_mesh || !closed_form, options,
-                                               {"", world.shapes[s]->name});
+        const bool closed_form = geometry::has_closed_form(model.shapes[s]->primitive.kind);
+        colliders_[s] = collide::make_collider(*model.shapes[s], any_mesh || !closed_form, options,
+                                               {"", model.shapes[s]->name});
     }
-    for (int i = 0; i < world.bodies.size(); ++i)
-        is_plane_.push_back(world.bodies.collides[i] &&
-                            world.shape_of(i).primitive.kind == Primitive::Kind::plane);
+    for (int i = 0; i < model.bodies.size(); ++i)
+        is_plane_.push_back(model.bodies.collides[i] &&
+                            model.shape_of(i).primitive.kind == Primitive::Kind::plane);
     shapes_.resize(solids.size());
-    const double gravity = world.gravity.norm() > 0 ? world.gravity.norm() : 9.81;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        softness_.push_back(world.bodies.dynamic(i)
-                                ? kSinking * world.shape_of(i).box.size().minCoeff() /
-                                      (world.bodies.mass[i] * gravity / collide::max_points)
-                                : 1e300);
+    const double gravity = state.gravity.norm() > 0 ? state.gravity.norm() : 9.81;
+    for (int i = 0; i < model.bodies.size(); ++i)
+        softness_.push_back(state.dynamic(i) ? kSinking * model.shape_of(i).box.size().minCoeff() /
+                                                   (model.bodies.mass[i] * gravity / collide::max_points)
+                                             : 1e300);
     for (const Solid& solid : solids) {
         Box3 box;
         double mass = 0;
@@ -131,34 +130,34 @@ Contacts::Contacts(const World& world, const std::vector<Solid>& solids,
     }
 }
 
-void Contacts::find(const World& world, const std::vector<Solid>& solids,
+void Contacts::find(const Model& model, const State& state, const std::vector<Solid>& solids,
                     const std::vector<SolidState>& states, const std::vector<Mat34>& poses) {
     points_.clear();
     ranges_.clear();
     for (std::size_t k = 0; k < shapes_.size(); ++k) find_frame(solids[k], states[k], shapes_[k]);
-    find_pairs(world, poses);
-    const int bodies = world.bodies.size();
+    find_pairs(model, state, poses);
+    const int bodies = model.bodies.size();
     for (const geometry::ItemPair& pair : pairs_) {
-        if (!world.may_collide(pair.a, pair.b)) continue;
+        if (!model.may_collide(pair.a, pair.b)) continue;
         if (pair.b < bodies) {
-            bodies_touch(world, pair.a, pair.b, poses);
+            bodies_touch(model, pair.a, pair.b, poses);
         } else if (pair.a < bodies) {
             if (attached(solids[pair.b - bodies], pair.a)) continue;
             const int first = static_cast<int>(points_.size());
-            solid_in_body(world, pair.a, pair.b - bodies, solids, states, poses[pair.a]);
+            solid_in_body(model, state, pair.a, pair.b - bodies, solids, states, poses[pair.a]);
             const int last = static_cast<int>(points_.size());
             if (last > first && shapes_[pair.b - bodies].in_frame &&
-                world.bodies.type[pair.a] == BodyType::static_body)
+                state.type[pair.a] == BodyType::static_body)
                 ranges_.push_back({pair.b - bodies, pair.a, first, last});
-            body_in_solid(world, pair.a, pair.b - bodies, solids, states, poses[pair.a]);
+            body_in_solid(model, pair.a, pair.b - bodies, solids, states, poses[pair.a]);
         } else {
-            solid_in_solid(world, pair.a - bodies, pair.b - bodies, solids, states);
-            solid_in_solid(world, pair.b - bodies, pair.a - bodies, solids, states);
+            solid_in_solid(model, pair.a - bodies, pair.b - bodies, solids, states);
+            solid_in_solid(model, pair.b - bodies, pair.a - bodies, solids, states);
         }
     }
     for (TouchPoint& p : points_) {
-        p.friction = world.pair_friction(p.a, p.b);
-        p.restitution = world.pair_restitution(p.a, p.b);
+        p.friction = model.pair_friction(p.a, p.b);
+        p.restitution = model.pair_restitution(p.a, p.b);
         p.softness = std::min(softness_[p.a], softness_[p.b]);
         const Memory* known = recall(p.key);
         if (!known) continue;
@@ -174,38 +173,38 @@ const Contacts::Memory* Contacts::recall(std::uint64_t key) const {
     return known == memory_.end() || known->key != key ? nullptr : &*known;
 }
 
-void Contacts::find_frame(const Solid& solid, const SolidState& state, SolidShape& shape) const {
-    const bool was = shape.in_frame && shape.framed == state.formed;
-    shape.in_frame = was || (state.wholly_rigid() && state.components.size() == 1 &&
-                             state.components[0].vertices.size() == state.x.size());
+void Contacts::find_frame(const Solid& solid, const SolidState& part, SolidShape& shape) const {
+    const bool was = shape.in_frame && shape.framed == part.formed;
+    shape.in_frame = was || (part.wholly_rigid() && part.components.size() == 1 &&
+                             part.components[0].vertices.size() == part.x.size());
     if (!shape.in_frame) {
         shape.rotation.setIdentity();
         shape.position.setZero();
     } else {
-        shape.rotation = state.components[0].state.rotation.toRotationMatrix();
-        shape.position = state.components[0].state.position;
+        shape.rotation = part.components[0].state.rotation.toRotationMatrix();
+        shape.position = part.components[0].state.position;
     }
-    shape.framed = state.formed;
+    shape.framed = part.formed;
     if (was) return;
     shape.current = shape.vertices_current = false;
-    const std::vector<Vec3>& at = shape.in_frame ? state.local : state.x;
+    const std::vector<Vec3>& at = shape.in_frame ? part.local : part.x;
     shape.box = {};
     for (int v : solid.surface_vertices) shape.box.add(at[v]);
 }
 
-void Contacts::find_pairs(const World& world, const std::vector<Mat34>& poses) {
-    const int bodies = world.bodies.size();
+void Contacts::find_pairs(const Model& model, const State& state, const std::vector<Mat34>& poses) {
+    const int bodies = model.bodies.size();
     const Box3 nowhere{Vec3::Constant(1e30), Vec3::Constant(1e30)};
     boxes_.assign(bodies + shapes_.size(), Box3{});
     moves_.assign(bodies + shapes_.size(), 1);
     for (int i = 0; i < bodies; ++i) {
-        moves_[i] = world.bodies.dynamic(i);
-        if (is_plane_[i] || !world.bodies.collides[i]) {
+        moves_[i] = state.dynamic(i);
+        if (is_plane_[i] || !model.bodies.collides[i]) {
             boxes_[i] = nowhere;
             moves_[i] = 0;
             continue;
         }
-        const Box3& local = world.shape_of(i).box;
+        const Box3& local = model.shape_of(i).box;
         const Vec3 center = transform(poses[i], local.center());
         const Vec3 half = poses[i].leftCols<3>().cwiseAbs() * (0.5 * local.size());
         boxes_[i] = {center - half, center + half};
@@ -230,10 +229,10 @@ void Contacts::add(TouchPoint point) {
     points_.push_back(std::move(point));
 }
 
-void Contacts::bodies_touch(const World& world, int a, int b, const std::vector<Mat34>& poses) {
+void Contacts::bodies_touch(const Model& model, int a, int b, const std::vector<Mat34>& poses) {
     found_.clear();
-    collide::find_contacts(colliders_[world.bodies.shape[a]], poses[a].leftCols<3>(), poses[a].col(3),
-                           colliders_[world.bodies.shape[b]], poses[b].leftCols<3>(), poses[b].col(3), 0.0,
+    collide::find_contacts(colliders_[model.bodies.shape[a]], poses[a].leftCols<3>(), poses[a].col(3),
+                           colliders_[model.bodies.shape[b]], poses[b].leftCols<3>(), poses[b].col(3), 0.0,
                            found_);
     for (const collide::PairContact& c : found_) {
         TouchPoint p;
@@ -249,10 +248,10 @@ void Contacts::bodies_touch(const World& world, int a, int b, const std::vector<
     }
 }
 
-void Contacts::update_vertices(const Solid& solid, const SolidState& state, SolidShape& shape) {
+void Contacts::update_vertices(const Solid& solid, const SolidState& part, SolidShape& shape) {
     if (shape.vertices_current) return;
     shape.vertex_boxes.clear();
-    for (int v : solid.surface_vertices) shape.vertex_boxes.push_back({state.local[v], state.local[v]});
+    for (int v : solid.surface_vertices) shape.vertex_boxes.push_back({part.local[v], part.local[v]});
     if (shape.vertex_tree.empty())
         shape.vertex_tree.build(shape.vertex_boxes);
     else
@@ -260,10 +259,10 @@ void Contacts::update_vertices(const Solid& solid, const SolidState& state, Soli
     shape.vertices_current = true;
 }
 
-const std::vector<int>& Contacts::vertices_below(const Solid& solid, const SolidState& state,
+const std::vector<int>& Contacts::vertices_below(const Solid& solid, const SolidState& part,
                                                  SolidShape& shape, const Mat34& pose, const Shape& plane) {
     if (!shape.in_frame) return solid.surface_vertices;
-    update_vertices(solid, state, shape);
+    update_vertices(solid, part, shape);
     Mat3 turned = pose.leftCols<3>();
     Vec3 origin = pose.col(3);
     origin += turned * plane.primitive.frame.position;
@@ -285,10 +284,10 @@ const std::vector<int>& Contacts::vertices_below(const Solid& solid, const Solid
     return shape.near;
 }
 
-const std::vector<int>& Contacts::vertices_in(const Box3& box, const Solid& solid, const SolidState& state,
+const std::vector<int>& Contacts::vertices_in(const Box3& box, const Solid& solid, const SolidState& part,
                                               SolidShape& shape) {
     if (!shape.in_frame) return solid.surface_vertices;
-    update_vertices(solid, state, shape);
+    update_vertices(solid, part, shape);
     const Vec3 center = shape.to_frame(box.center());
     const Vec3 half = shape.rotation.transpose().cwiseAbs() * (0.5 * box.size());
     shape.near.clear();
@@ -298,18 +297,19 @@ const std::vector<int>& Contacts::vertices_in(const Box3& box, const Solid& soli
     return shape.near;
 }
 
-void Contacts::solid_in_body(const World& world, int body, int solid, const std::vector<Solid>& solids,
-                             const std::vector<SolidState>& states, const Mat34& pose) {
-    const int bodies = world.bodies.size();
-    const Field field(world.shape_of(body), colliders_[world.bodies.shape[body]], pose);
+void Contacts::solid_in_body(const Model& model, const State& state, int body, int solid,
+                             const std::vector<Solid>& solids, const std::vector<SolidState>& states,
+                             const Mat34& pose) {
+    const int bodies = model.bodies.size();
+    const Field field(model.shape_of(body), colliders_[model.bodies.shape[body]], pose);
     for (int v : is_plane_[body] ? vertices_below(solids[solid], states[solid], shapes_[solid], pose,
-                                                  world.shape_of(body))
+                                                  model.shape_of(body))
                                  : vertices_in(boxes_[body], solids[solid], states[solid], shapes_[solid])) {
         const Vec3& x = states[solid].x[v];
         if (!is_plane_[body] && !boxes_[body].contains(x)) continue;
         const geometry::FieldSample sample = field.at(x);
         if (sample.distance >= 0) continue;
-        if (!world.bodies.dynamic(body) && held(solids[solid], states[solid], v)) continue;
+        if (!state.dynamic(body) && held(solids[solid], states[solid], v)) continue;
         TouchPoint p;
         p.key = make_key(bodies + solid, body, static_cast<std::uint32_t>(v));
         p.a = bodies + solid;
@@ -324,11 +324,11 @@ void Contacts::solid_in_body(const World& world, int body, int solid, const std:
 }
 
 // Corners of bodies that are smaller than the solid's own triangles.
-void Contacts::body_in_solid(const World& world, int body, int solid, const std::vector<Solid>& solids,
+void Contacts::body_in_solid(const Model& model, int body, int solid, const std::vector<Solid>& solids,
                              const std::vector<SolidState>& states, const Mat34& pose) {
-    const std::vector<Vec3>& corners = world.shape_of(body).mesh.vertices;
+    const std::vector<Vec3>& corners = model.shape_of(body).mesh.vertices;
     if (is_plane_[body] || corners.size() > kSampledVertices || solids[solid].elements.corners == 3) return;
-    const int bodies = world.bodies.size();
+    const int bodies = model.bodies.size();
     for (std::size_t k = 0; k < corners.size(); ++k) {
         const Vec3 at = transform(pose, corners[k]);
         if (!boxes_[bodies + solid].contains(at)) continue;
@@ -343,10 +343,10 @@ void Contacts::body_in_solid(const World& world, int body, int solid, const std:
     }
 }
 
-void Contacts::solid_in_solid(const World& world, int inner, int outer, const std::vector<Solid>& solids,
+void Contacts::solid_in_solid(const Model& model, int inner, int outer, const std::vector<Solid>& solids,
                               const std::vector<SolidState>& states) {
     if (solids[outer].elements.corners == 3) return;
-    const int bodies = world.bodies.size();
+    const int bodies = model.bodies.size();
     for (int v : vertices_in(boxes_[bodies + outer], solids[inner], states[inner], shapes_[inner])) {
         const Vec3& x = states[inner].x[v];
         if (!boxes_[bodies + outer].contains(x)) continue;
@@ -368,11 +368,11 @@ void Contacts::fill_around(const Solid& solid, SolidShape& shape) {
         for (int v : solid.surface[t]) shape.around[v].push_back(static_cast<int>(t));
 }
 
-Vec3 Contacts::vertex_normal(const Solid& solid, const SolidState& state, SolidShape& shape,
+Vec3 Contacts::vertex_normal(const Solid& solid, const SolidState& part, SolidShape& shape,
                              int vertex) const {
     fill_around(solid, shape);
     Vec3 sum = Vec3::Zero();
-    for (int t : shape.around[vertex]) sum += normal_of(state.x, solid.surface[t]);
+    for (int t : shape.around[vertex]) sum += normal_of(part.x, solid.surface[t]);
     return sum.normalized();
 }
 

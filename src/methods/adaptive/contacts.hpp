@@ -44,12 +44,12 @@ struct PairRange {
 
 class Contacts {
   public:
-    Contacts(const World& world, const std::vector<Solid>& solids,
+    Contacts(const Model& model, const State& state, const std::vector<Solid>& solids,
              const geometry::SignedDistanceOptions& options);
 
     // All contacts now, in a fixed order, with the impulses they had in the last step.
-    void find(const World& world, const std::vector<Solid>& solids, const std::vector<SolidState>& states,
-              const std::vector<Mat34>& poses);
+    void find(const Model& model, const State& state, const std::vector<Solid>& solids,
+              const std::vector<SolidState>& states, const std::vector<Mat34>& poses);
 
     std::vector<TouchPoint>& points() { return points_; }
     const std::vector<TouchPoint>& points() const { return points_; }
@@ -87,20 +87,21 @@ class Contacts {
         long triangle;
     };
     const Memory* recall(std::uint64_t key) const;
-    void find_frame(const Solid& solid, const SolidState& state, SolidShape& shape) const;
-    void find_pairs(const World& world, const std::vector<Mat34>& poses);
+    void find_frame(const Solid& solid, const SolidState& part, SolidShape& shape) const;
+    void find_pairs(const Model& model, const State& state, const std::vector<Mat34>& poses);
     // Surface vertices that may lie in a plane's body, or in the box of a body or solid.
-    const std::vector<int>& vertices_below(const Solid& solid, const SolidState& state, SolidShape& shape,
+    const std::vector<int>& vertices_below(const Solid& solid, const SolidState& part, SolidShape& shape,
                                            const Mat34& pose, const Shape& plane);
-    const std::vector<int>& vertices_in(const Box3& box, const Solid& solid, const SolidState& state,
+    const std::vector<int>& vertices_in(const Box3& box, const Solid& solid, const SolidState& part,
                                         SolidShape& shape);
-    void update_vertices(const Solid& solid, const SolidState& state, SolidShape& shape);
-    void bodies_touch(const World& world, int a, int b, const std::vector<Mat34>& poses);
-    void solid_in_body(const World& world, int body, int solid, const std::vector<Solid>& solids,
+    void update_vertices(const Solid& solid, const SolidState& part, SolidShape& shape);
+    void bodies_touch(const Model& model, int a, int b, const std::vector<Mat34>& poses);
+    void solid_in_body(const Model& model, const State& state, int body, int solid,
+                       const std::vector<Solid>& solids, const std::vector<SolidState>& states,
+                       const Mat34& pose);
+    void body_in_solid(const Model& model, int body, int solid, const std::vector<Solid>& solids,
                        const std::vector<SolidState>& states, const Mat34& pose);
-    void body_in_solid(const World& world, int body, int solid, const std::vector<Solid>& solids,
-                       const std::vector<SolidState>& states, const Mat34& pose);
-    void solid_in_solid(const World& world, int inner, int outer, const std::vector<Solid>& solids,
+    void solid_in_solid(const Model& model, int inner, int outer, const std::vector<Solid>& solids,
                         const std::vector<SolidState>& states);
     // The point of a solid's surface nearest to a point inside it, found in its rest shape; false when outside. For
     // a vertex of another solid only triangles that its surface faces: at the edges of things that lie on each other the
@@ -113,7 +114,7 @@ class Contacts {
     void settle_ties(const Solid& solid, const SolidShape& shape, const std::vector<Vec3>& x,
                      const Vec3& at_rest, const Vec3& facing, int& triangle, Vec3& nearest) const;
     static void fill_around(const Solid& solid, SolidShape& shape);
-    Vec3 vertex_normal(const Solid& solid, const SolidState& state, SolidShape& shape, int vertex) const;
+    Vec3 vertex_normal(const Solid& solid, const SolidState& part, SolidShape& shape, int vertex) const;
     void add(TouchPoint point);
 
     std::vector<geometry::collide::Collider> colliders_;  // of shapes

@@ -191,7 +191,7 @@ void MixedSystem::assemble(const StepInput& in) {
     }
     for (std::size_t k = 0; k < bodies_.size(); ++k)
         for (int axis = 0; axis < 6; ++axis) {
-            if (!in.world.bodies.fixed[bodies_[k]][axis]) continue;
+            if (!in.model.bodies.fixed[bodies_[k]][axis]) continue;
             const int node = body_node_[k] + axis / 3, at = axis % 3;
             diagonal(node)(at, at) += kHeld * (1 + diagonal(node).trace());
             right(node)[at] = 0;
@@ -207,7 +207,7 @@ void MixedSystem::add_vertices(const StepInput& in, int k) {
     for (int v : part.free) {
         const int node = part.node[v];
         start(node) = state.v[v];
-        part.load[v] = in.h * (solid.mass[v] * in.world.gravity - solid.damping[v] * state.v[v]);
+        part.load[v] = in.h * (solid.mass[v] * in.state.gravity - solid.damping[v] * state.v[v]);
         diagonal(node).diagonal().array() += solid.mass[v] + in.h * solid.damping[v];
     }
     const std::vector<Vec3>& given = in.given[solids_[k]];
@@ -265,7 +265,7 @@ int MixedSystem::corner_maps(const StepInput& in, int k, int vertex, std::array<
     if (frame < 0) return 0;
     node = {frame, frame + 1};
     block[0].setIdentity();
-    block[1] = -world::skew(state.x[vertex] - frame_center(in, solids_[k], owner));
+    block[1] = -model::skew(state.x[vertex] - frame_center(in, solids_[k], owner));
     return 2;
 }
 
@@ -276,7 +276,7 @@ void MixedSystem::add_mixed_element(const MixedPlaces& at, const std::array<Vec3
         for (int b = 0; b < 4; ++b) rows[i][b].setZero();
     for (int a = 0; a < 4; ++a) {
         if (at.slot[a] < 0) continue;
-        const Mat3 turn = world::skew(arm[a]);
+        const Mat3 turn = model::skew(arm[a]);
         for (int b = 0; b < 4; ++b) {
             if (at.slot[b] < 0) continue;
             const auto block = s.block<3, 3>(3 * a, 3 * b);
@@ -291,7 +291,7 @@ void MixedSystem::add_mixed_element(const MixedPlaces& at, const std::array<Vec3
             const int j = at.slot[b];
             if (j < 0 || j > i) continue;
             sum[j] += rows[i][b];
-            if (at.rigid[b] && j < i) sum[j + 1].noalias() -= rows[i][b] * world::skew(arm[b]);
+            if (at.rigid[b] && j < i) sum[j + 1].noalias() -= rows[i][b] * model::skew(arm[b]);
         }
         for (int j = 0; j < i; ++j, ++entry) {
             Eigen::Map<Mat3> target(matrix_.lower_block(at.entry[entry]));
@@ -347,7 +347,7 @@ void MixedSystem::add_component(const StepInput& in, int k, int component) {
     diagonal(node) += c.mass * Mat3::Identity() + vv;
     diagonal(node + 1) += R * c.moments.asDiagonal() * R.transpose() + ww;
     block(node + 1, node) += wv;
-    right(node) += in.h * c.mass * in.world.gravity - vv * c.state.velocity - wv.transpose() * c.state.spin;
+    right(node) += in.h * c.mass * in.state.gravity - vv * c.state.velocity - wv.transpose() * c.state.spin;
     right(node + 1) -= wv * c.state.velocity + ww * c.state.spin;
     if (component > 0) return;  // only what is one component as a whole has contacts that are held
     right(node) += in.pushes[solids_[k]].head<3>();
@@ -356,13 +356,13 @@ void MixedSystem::add_component(const StepInput& in, int k, int component) {
 
 void MixedSystem::add_body(const StepInput& in, int k) {
     const int body = bodies_[k], node = body_node_[k];
-    const world::RigidState& state = in.bodies[body];
-    const double mass = in.world.bodies.mass[body];
+    const model::RigidState& state = in.bodies[body];
+    const double mass = in.model.bodies.mass[body];
     start(node) = state.velocity;
     start(node + 1) = state.spin;
     diagonal(node) += mass * Mat3::Identity();
-    diagonal(node + 1) += world::world_inertia(state.rotation, in.world.bodies.moments_of_inertia(body));
-    right(node) += in.h * (mass * in.world.gravity + in.wrenches[body].force);
+    diagonal(node + 1) += model::world_inertia(state.rotation, in.model.bodies.moments_of_inertia(body));
+    right(node) += in.h * (mass * in.state.gravity + in.wrenches[body].force);
     right(node + 1) += in.h * in.wrenches[body].torque;
 }
 
@@ -451,7 +451,7 @@ void MixedSystem::add_body_point(const StepInput& in, int body, const Vec3& poin
     map.count = 2;
     map.node = {node, node + 1};
     map.block[0].setIdentity();
-    map.block[1] = -world::skew(point - in.bodies[body].position);
+    map.block[1] = -model::skew(point - in.bodies[body].position);
 }
 
 Vec3 MixedSystem::vertex_velocity(int solid, int vertex) const {

@@ -22,10 +22,11 @@ struct PointMap {
 };
 
 struct StepInput {
-    const World& world;
+    const Model& model;
+    const State& state;
     const std::vector<Solid>& solids;
     const std::vector<SolidState>& states;
-    const std::vector<world::RigidState>& bodies;
+    const std::vector<model::RigidState>& bodies;
     const std::vector<Wrench>& wrenches;
     const std::vector<std::vector<Vec3>>& driven;  // of each solid's driven vertices: velocity over the step
     const std::vector<std::vector<Vec3>>& given;   // forces on each solid's vertices; empty: none

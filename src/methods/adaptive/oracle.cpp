@@ -101,27 +101,27 @@ void Preconditioning::apply(const std::vector<Vec3>& r, std::vector<Vec3>& z) co
 
 // The right-hand side of Eq. 5 on every vertex, with contact impulses. Rigid elements exert the forces they had when
 // they became rigid, turned with them; their stiffness sees no relative velocity.
-void Oracle::gather_loads(const Input& in, const SolidState& state) {
+void Oracle::gather_loads(const Input& in, const SolidState& part) {
     const Solid& solid = in.solid;
     const ElasticElements& e = solid.elements;
     r_.resize(solid.vertices());
     for (int v = 0; v < solid.vertices(); ++v)
         r_[v] =
-            in.h * (solid.mass[v] * in.world.gravity - solid.damping[v] * state.v[v]) + in.contact_impulse[v];
-    for (const Component& c : state.components) {
+            in.h * (solid.mass[v] * in.state.gravity - solid.damping[v] * part.v[v]) + in.contact_impulse[v];
+    for (const Component& c : part.components) {
         const Mat3 R = c.state.rotation.toRotationMatrix();
         for (std::size_t k = 0; k < c.vertices.size(); ++k) r_[c.vertices[k]] += in.h * (R * c.internal[k]);
     }
     list_.clear();
     for (int i = 0; i < e.size(); ++i)
-        if (state.element_of[i] < state.first_component) list_.push_back(i);
+        if (part.element_of[i] < part.first_component) list_.push_back(i);
     constexpr int lanes = ElementBatch::lanes;
     const int count = static_cast<int>(list_.size());
     loads_.resize(count);
     parallel_for((count + lanes - 1) / lanes, 32, [&](std::size_t p) {
         const int first = lanes * static_cast<int>(p), left = std::min(lanes, count - first);
         ElementBatch batch;
-        respond_to(solid, state, in.driven, list_.data() + first, left, in.h, false, batch);
+        respond_to(solid, part, in.driven, list_.data() + first, left, in.h, false, batch);
         for (int l = 0; l < left; ++l)
             for (int k = 0; k < 12; ++k) loads_[first + l][k] = batch.load[k][l];
     });
@@ -131,13 +131,13 @@ void Oracle::gather_loads(const Input& in, const SolidState& state) {
 
 // What is left after the acceleration each component would have as a rigid body, centripetal part included: zero for
 // a part that flies, spins or rests in equilibrium.
-void Oracle::subtract_rigid_motion(const Input& in, const SolidState& state) {
+void Oracle::subtract_rigid_motion(const Input& in, const SolidState& part) {
     const Solid& solid = in.solid;
-    for (const Component& c : state.components) {
+    for (const Component& c : part.components) {
         Vec3 push = Vec3::Zero(), turn = Vec3::Zero();
         for (int v : c.vertices) {
             push += r_[v];
-            turn += (state.x[v] - c.state.position).cross(r_[v]);
+            turn += (part.x[v] - c.state.position).cross(r_[v]);
         }
         const Mat3 R = c.state.rotation.toRotationMatrix();
         const Mat3 inertia = R * c.moments.asDiagonal() * R.transpose();
@@ -145,26 +145,25 @@ void Oracle::subtract_rigid_motion(const Input& in, const SolidState& state) {
         const Vec3 dv = push / c.mass;
         const Vec3 dw = R * (R.transpose() * (turn - in.h * w.cross(inertia * w))).cwiseQuotient(c.moments);
         for (int v : c.vertices) {
-            const Vec3 arm = state.x[v] - c.state.position;
+            const Vec3 arm = part.x[v] - c.state.position;
             r_[v] -= solid.mass[v] * (dv + dw.cross(arm) + in.h * w.cross(w.cross(arm)));
         }
     }
     const int drives = static_cast<int>(solid.drives.size());
     for (int v = 0; v < solid.vertices(); ++v)
-        if (state.owner[v] >= 0 && state.owner[v] < drives)
-            r_[v] -= solid.mass[v] * (in.driven[v] - state.v[v]);
+        if (part.owner[v] >= 0 && part.owner[v] < drives) r_[v] -= solid.mass[v] * (in.driven[v] - part.v[v]);
     for (int v = 0; v < solid.vertices(); ++v)
         if (pinned_[v]) r_[v].setZero();
 }
 
-void Oracle::forecast(const Input& in, Preconditioner kind, SolidState& state) {
+void Oracle::forecast(const Input& in, Preconditioner kind, SolidState& part) {
     const Solid& solid = in.solid;
     const ElasticElements& e = solid.elements;
     pinned_.assign(solid.vertices(), 0);
-    for (const ElasticBody::Pin& pin : in.world.elastic[solid.index].pins) pinned_[pin.vertex] = 1;
+    for (const ElasticBody::Pin& pin : in.model.elastic[solid.index].pins) pinned_[pin.vertex] = 1;
     preconditioning_.prepare(solid, pinned_, in.h, kind);
-    gather_loads(in, state);
-    subtract_rigid_motion(in, state);
+    gather_loads(in, part);
+    subtract_rigid_motion(in, part);
     preconditioning_.apply(r_, z_);
 
     // alpha = r . z / z . A z, with A z never assembled: the rate of Green's strain along z (Eq. 16) is at hand, and the
@@ -173,7 +172,7 @@ void Oracle::forecast(const Input& in, Preconditioner kind, SolidState& state) {
     strain_.resize(e.tets.size());
     parallel_for(e.tets.size(), 512, [&](std::size_t k) {
         const int i = static_cast<int>(k);
-        const Mat3 half = e.deformation(i, state.x).transpose() * e.deformation_rate(i, z_);
+        const Mat3 half = e.deformation(i, part.x).transpose() * e.deformation_rate(i, z_);
         const double trace = half.trace();
         strain_[i] = 0.25 * (half + half.transpose()).squaredNorm();
         curvature_[i] = solid.scale(i, in.h) * e.volume[i] *
@@ -186,11 +185,11 @@ void Oracle::forecast(const Input& in, Preconditioner kind, SolidState& state) {
     }
     for (double c : curvature_) along += c;
     const double alpha = in.steps * (along > 0 && work > 0 ? work / along : 1.0);
-    state.shown = false;
+    part.shown = false;
     for (int i = 0; i < e.size(); ++i)
-        if (state.element_of[i] >= 0) {
-            state.rate[i] = alpha * alpha * strain_[i];
-            state.forecast[i] = shown_rate(state.rate[i]);
+        if (part.element_of[i] >= 0) {
+            part.rate[i] = alpha * alpha * strain_[i];
+            part.forecast[i] = shown_rate(part.rate[i]);
         }
 }
 

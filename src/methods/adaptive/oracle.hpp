@@ -33,7 +33,8 @@ class Preconditioning {
 class Oracle {
   public:
     struct Input {
-        const World& world;
+        const Model& model;
+        const State& state;
         const Solid& solid;
         const std::vector<Vec3>& driven;           // velocity of driven vertices over the step
         const std::vector<Vec3>& contact_impulse;  // on vertices
@@ -41,11 +42,11 @@ class Oracle {
         double steps = 1;  // that what pulls goes on for
     };
     // Sets the forecast of the squared strain rate of every rigid element.
-    void forecast(const Input& in, Preconditioner kind, SolidState& state);
+    void forecast(const Input& in, Preconditioner kind, SolidState& part);
 
   private:
-    void gather_loads(const Input& in, const SolidState& state);
-    void subtract_rigid_motion(const Input& in, const SolidState& state);
+    void gather_loads(const Input& in, const SolidState& part);
+    void subtract_rigid_motion(const Input& in, const SolidState& part);
 
     Preconditioning preconditioning_;
     std::vector<char> pinned_;

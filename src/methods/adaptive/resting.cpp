@@ -61,7 +61,7 @@ bool RestingContacts::as_before(const Patch& patch, const TouchPoint* points) co
     return change <= kSame * kSame * largest;
 }
 
-void RestingContacts::take_patch(Patch& patch, const SolidState& state, const TouchPoint* points) const {
+void RestingContacts::take_patch(Patch& patch, const SolidState& part, const TouchPoint* points) const {
     patch.on = true;
     patch.solved.assign(patch.count, 0);
     patch.reference.clear();
@@ -74,7 +74,7 @@ void RestingContacts::take_patch(Patch& patch, const SolidState& state, const To
         }
         patch.push.head<3>() += points[k].impulse;
         patch.push.tail<3>() +=
-            (points[k].point - state.components[0].state.position).cross(points[k].impulse);
+            (points[k].point - part.components[0].state.position).cross(points[k].impulse);
     }
 }
 
@@ -97,7 +97,7 @@ void RestingContacts::take(const std::vector<Solid>& solids, const std::vector<S
             !solids[r.solid].loads.empty())
             continue;
         const TouchPoint* first = points.data() + r.first;
-        const world::RigidState& frame = states[r.solid].components[0].state;
+        const model::RigidState& frame = states[r.solid].components[0].state;
         const double reach = (first->point - frame.position).norm();
         Patch* known = find(r.solid, r.body);
         next_.emplace_back();

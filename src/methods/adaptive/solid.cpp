@@ -9,8 +9,8 @@
 namespace tenon::adaptive {
 namespace {
 
-void set_masses(Solid& solid, const World& world) {
-    const ElasticBody& body = world.elastic[solid.index];
+void set_masses(Solid& solid, const Model& model) {
+    const ElasticBody& body = model.elastic[solid.index];
     const ElasticElements& e = solid.elements;
     solid.mass = body.vertex_mass;
     solid.damping.assign(solid.mass.size(), 0.0);
@@ -18,7 +18,7 @@ void set_masses(Solid& solid, const World& world) {
     solid.rest_block.assign(solid.mass.size(), Mat3::Zero());
     solid.rest_damping_block = solid.rest_block;
     for (int i = 0; i < e.size(); ++i) {
-        const MaterialSpec& material = world.materials[body.tet_material[i]];
+        const MaterialSpec& material = model.materials[body.tet_material[i]];
         solid.stiffness_damping[i] = material.rayleigh_stiffness;
         const Mat12 k = element_stiffness(e, i, body.rest, true);
         for (int c = 0; c < e.corners; ++c) {
@@ -124,14 +124,14 @@ double Solid::mean_edge() const {
     return elements.tets.empty() ? 0.0 : sum / static_cast<double>(elements.tets.size());
 }
 
-Solid make_solid(const World& world, int index) {
+Solid make_solid(const Model& model, const State& state, int index) {
     Solid solid;
     solid.index = index;
-    solid.elements = make_elements(world.elastic[index], world.materials);
-    solid.rest = world.elastic[index].rest;
-    solid.surface = world.elastic[index].surface;
-    solid.loads = elastic_loads(world, index);
-    set_masses(solid, world);
+    solid.elements = make_elements(model.elastic[index], model.materials);
+    solid.rest = model.elastic[index].rest;
+    solid.surface = model.elastic[index].surface;
+    solid.loads = elastic_loads(model, index);
+    set_masses(solid, model);
     find_neighbours(solid);
     find_order(solid);
     find_colours(solid);
@@ -141,11 +141,11 @@ Solid make_solid(const World& world, int index) {
         solid.drives.push_back({script, body});
     };
     solid.pinned.assign(solid.mass.size(), 0);
-    for (const ElasticBody::Pin& pin : world.elastic[index].pins) {
+    for (const ElasticBody::Pin& pin : model.elastic[index].pins) {
         solid.pinned[pin.vertex] = 1;
         if (pin.body < 0) {
             add_drive(pin.script, -1);
-        } else if (!world.bodies.dynamic(pin.body)) {
+        } else if (!state.dynamic(pin.body)) {
             add_drive(-1, pin.body);
         } else if (std::find(solid.holders.begin(), solid.holders.end(), pin.body) == solid.holders.end()) {
             solid.holders.push_back(pin.body);
@@ -154,18 +154,18 @@ Solid make_solid(const World& world, int index) {
     return solid;
 }
 
-void list_elastic_elements(SolidState& state) {
-    state.elastic_list.clear();
-    state.rigid_energy = 0;
-    for (std::size_t i = 0; i < state.element_of.size(); ++i)
-        if (state.element_of[i] < 0)
-            state.elastic_list.push_back(static_cast<int>(i));
+void list_elastic_elements(SolidState& part) {
+    part.elastic_list.clear();
+    part.rigid_energy = 0;
+    for (std::size_t i = 0; i < part.element_of.size(); ++i)
+        if (part.element_of[i] < 0)
+            part.elastic_list.push_back(static_cast<int>(i));
         else
-            state.rigid_energy += state.energy[i];
-    state.elastic_elements = static_cast<int>(state.elastic_list.size());
+            part.rigid_energy += part.energy[i];
+    part.elastic_elements = static_cast<int>(part.elastic_list.size());
 }
 
-SolidState make_state(const Solid& solid, const ElasticBody& body) {
+SolidState make_state(const Solid& solid, const ElasticState& body) {
     SolidState s;
     s.x = body.x;
     s.v = body.v;
@@ -190,45 +190,45 @@ SolidState make_state(const Solid& solid, const ElasticBody& body) {
     return s;
 }
 
-Vec3 mean_spin(const Solid& solid, const SolidState& state) {
+Vec3 mean_spin(const Solid& solid, const SolidState& part) {
     if (!solid.drives.empty()) return Vec3::Zero();
     Vec3 center = Vec3::Zero(), momentum = Vec3::Zero();
     double mass = 0;
-    for (std::size_t v = 0; v < state.x.size(); ++v) {
+    for (std::size_t v = 0; v < part.x.size(); ++v) {
         mass += solid.mass[v];
-        center += solid.mass[v] * state.x[v];
+        center += solid.mass[v] * part.x[v];
     }
     center /= mass;
     Mat3 inertia = Mat3::Zero();
-    for (std::size_t v = 0; v < state.x.size(); ++v) {
-        const Vec3 r = state.x[v] - center;
+    for (std::size_t v = 0; v < part.x.size(); ++v) {
+        const Vec3 r = part.x[v] - center;
         inertia += solid.mass[v] * (r.squaredNorm() * Mat3::Identity() - r * r.transpose());
-        momentum += solid.mass[v] * r.cross(state.v[v]);
+        momentum += solid.mass[v] * r.cross(part.v[v]);
     }
     return inertia.ldlt().solve(momentum);
 }
 
-void respond_to(const Solid& solid, const SolidState& state, const std::vector<Vec3>& driven, const int* list,
+void respond_to(const Solid& solid, const SolidState& part, const std::vector<Vec3>& driven, const int* list,
                 int count, double h, bool blocks, ElementBatch& batch, const Linearised* about) {
     const ElasticElements& e = solid.elements;
     const int drives = static_cast<int>(solid.drives.size());
-    const Mat3 turn = world::skew(state.spin), chord = turn + 0.5 * h * turn * turn;
-    const bool turns = !state.spin.isZero(0.0);
+    const Mat3 turn = model::skew(part.spin), chord = turn + 0.5 * h * turn * turn;
+    const bool turns = !part.spin.isZero(0.0);
     ElementBatch elastic;
     for (int l = 0; l < ElementBatch::lanes; ++l) {
         const int i = list[std::min(l, count - 1)];
-        set_lane(e, i, state.x, l, batch);
+        set_lane(e, i, part.x, l, batch);
         batch.push[l] *= h;
         batch.step[l] = h;
         batch.damping[l] = batch.stiffening[l] * h * solid.stiffness_damping[i];
         batch.stiffening[l] *= h * h;
         std::array<Vec3, 4> v;
         for (int c = 0; c < e.corners; ++c) {
-            const int vertex = e.tets[i][c], owner = state.owner[vertex];
-            v[c] = owner >= 0 && owner < drives ? driven[vertex] : state.v[vertex];
-            if (!turns || owner < state.first_component) continue;
-            const world::RigidState& frame = state.components[owner - state.first_component].state;
-            v[c] += 0.5 * h * frame.spin.cross(frame.spin.cross(state.x[vertex] - frame.position));
+            const int vertex = e.tets[i][c], owner = part.owner[vertex];
+            v[c] = owner >= 0 && owner < drives ? driven[vertex] : part.v[vertex];
+            if (!turns || owner < part.first_component) continue;
+            const model::RigidState& frame = part.components[owner - part.first_component].state;
+            v[c] += 0.5 * h * frame.spin.cross(frame.spin.cross(part.x[vertex] - frame.position));
         }
         set_rate(e, i, v, l, batch);
         if (turns)

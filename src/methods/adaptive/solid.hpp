@@ -4,15 +4,15 @@
 #include <array>
 #include <vector>
 
-#include "tenon/world.hpp"
-#include "world/elastic_elements.hpp"
-#include "world/elastic_loads.hpp"
-#include "world/rigid_state.hpp"
+#include "model/elastic_elements.hpp"
+#include "model/elastic_loads.hpp"
+#include "model/rigid_state.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::adaptive {
 
 struct Solid {
-    int index = 0;  // into World::elastic
+    int index = 0;  // into Model::elastic
     ElasticElements elements;
     std::vector<double> mass, damping;       // of vertices: lumped, and weighted with Rayleigh's alpha_0
     std::vector<double> stiffness_damping;   // alpha_1 of elements
@@ -41,11 +41,11 @@ struct Solid {
     double scale(int element, double h) const { return h * (h + stiffness_damping[element]); }
 };
 
-Solid make_solid(const World& world, int index);
+Solid make_solid(const Model& model, const State& state, int index);
 
 // A connected set of elements that moves as one.
 struct Component {
-    world::RigidState state;  // axes along the principal axes
+    model::RigidState state;  // axes along the principal axes
     double mass = 0.0;
     Vec3 moments = Vec3::Zero();
     Mat6 damping = Mat6::Zero();  // of velocity and spin, in the component's frame
@@ -79,8 +79,8 @@ struct SolidState {
     bool wholly_rigid() const { return elastic_elements == 0; }
 };
 
-void list_elastic_elements(SolidState& state);  // and the energy of the others
-SolidState make_state(const Solid& solid, const ElasticBody& body);
+void list_elastic_elements(SolidState& part);  // and the energy of the others
+SolidState make_state(const Solid& solid, const ElasticState& body);
 
 // Where Newton's method linearises elastic forces: velocities of vertices, and x + h u.
 struct Linearised {
@@ -88,13 +88,13 @@ struct Linearised {
 };
 
 // The spin that has the angular momentum of a solid; zero when it is driven.
-Vec3 mean_spin(const Solid& solid, const SolidState& state);
+Vec3 mean_spin(const Solid& solid, const SolidState& part);
 
 // Up to four elements in a batch: S = h^2 K + h alpha_1 D, and the load h f - S (v - w) with the new velocity of driven corners.
 // w is what takes the solid, turned as a whole by its spin, to where it is after the step: linear forces would take that for
 // a stretch of (h spin)^2 / 2, and for a couple that brakes. What is rigid moves along circles as well.
 // With `about`, forces and K are those at x + h u, and the load has h f - h^2 K (v - u) - h alpha_1 D (v - w).
-void respond_to(const Solid& solid, const SolidState& state, const std::vector<Vec3>& driven, const int* list,
+void respond_to(const Solid& solid, const SolidState& part, const std::vector<Vec3>& driven, const int* list,
                 int count, double h, bool blocks, ElementBatch& batch, const Linearised* about = nullptr);
 
 // A squared strain rate as it is recorded: 0 to 1 for 1e-10 to 1e6, by its logarithm.

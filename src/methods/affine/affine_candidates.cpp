@@ -125,14 +125,14 @@ void AffineMethod::mark_crowded() {
 }
 
 // Some: for the bodies that strayed; the others' are kept.
-void AffineMethod::rebuild_candidates(const World& world, bool some) {
+void AffineMethod::rebuild_candidates(const Model& model, bool some) {
     ++builds_;
     if (some)
-        field_.rebuild(world, sweeps_, strays_, scale_, contact_mass_);
+        field_.rebuild(model, sweeps_, strays_, scale_, contact_mass_);
     else
-        field_.rebuild(world, sweeps_, scale_, contact_mass_);
+        field_.rebuild(model, sweeps_, scale_, contact_mass_);
     parallel_for(q_.size(), 16, [&](std::size_t i) {
-        if (bodies_.body[i].role == Role::still && world.bodies.collides[i])
+        if (bodies_.body[i].role == Role::still && model.bodies.collides[i])
             field_.set_trial(static_cast<int>(i), q_[i], q_[i]);
     });
     must_find_again_ = false;
@@ -140,7 +140,7 @@ void AffineMethod::rebuild_candidates(const World& world, bool some) {
 }
 
 // Candidates for the free motion plus slack; later rounds start from where the bodies are and allow more.
-void AffineMethod::build_candidates(const World& world, int round, double dt, double largest_motion) {
+void AffineMethod::build_candidates(const Model& model, int round, double dt, double largest_motion) {
     const auto stage = timer_.stage("candidates");
     const std::size_t count = q_.size();
     if (round == 0) {
@@ -148,8 +148,8 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
         for (std::size_t i = 0; i < count; ++i) {
             const Role role = bodies_.body[i].role;
             contact_mass_[i] = role == Role::still      ? 1e300
-                               : role == Role::scripted ? 1e3 * world.bodies.mass[i]
-                                                        : world.bodies.mass[i];
+                               : role == Role::scripted ? 1e3 * model.bodies.mass[i]
+                                                        : model.bodies.mass[i];
         }
         bool some = age_ >= 0 && age_ < oldest_candidates;
         if (some) {
@@ -158,7 +158,7 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
         }
         if (some && stray_count_ == 0 && !must_find_again_) {
             ++age_;
-            field_.start_step(world, scale_, contact_mass_);
+            field_.start_step(model, scale_, contact_mass_);
             return;
         }
         sweeps_.resize(count);
@@ -170,7 +170,7 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
         for (std::size_t i = 0; i < count; ++i)
             if (!some || strays_[i]) sweeps_[i] = sweep_ahead(i, planned_, dt);
         age_ = some ? age_ + 1 : 0;
-        rebuild_candidates(world, some && !must_find_again_);
+        rebuild_candidates(model, some && !must_find_again_);
         return;
     }
     if (age_ >= 0) can_last_ = age_;
@@ -196,7 +196,7 @@ void AffineMethod::build_candidates(const World& world, int round, double dt, do
             {room_[i], usual, 0.5 * scale_.dhat + 0.3 * displacement_bound(sweep.q1 - sweep.q0, shape)});
     }
     if (!some) age_ = -1;  // made for this step's needs
-    rebuild_candidates(world, some);
+    rebuild_candidates(model, some);
 }
 
 }  // namespace tenon::affine

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
 #include "methods/affine/free_body.hpp"
@@ -19,11 +19,11 @@ constexpr double scripted_weight =
 constexpr int max_rounds = 100;  // of candidates within a step
 
 // Of the solid bodies that move; 1e300 when there are none.
-double thinnest_body(const World& world) {
+double thinnest_body(const Model& model, const State& state) {
     double thinnest = 1e300;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.type[i] != BodyType::static_body && world.shape_of(i).closed)
-            thinnest = std::min(thinnest, world.shape_of(i).box.size().minCoeff());
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.type[i] != BodyType::static_body && model.shape_of(i).closed)
+            thinnest = std::min(thinnest, model.shape_of(i).box.size().minCoeff());
     return thinnest;
 }
 
@@ -31,8 +31,8 @@ std::uint64_t key_of(const CandidatePair& pair) {
     return static_cast<std::uint64_t>(pair.a) << 32 | static_cast<std::uint32_t>(pair.b);
 }
 
-Role role_of(const World& world, int i) {
-    switch (world.bodies.type[i]) {
+Role role_of(const State& state, int i) {
+    switch (state.type[i]) {
         case BodyType::static_body:
             return Role::still;
         case BodyType::kinematic_body:
@@ -55,18 +55,18 @@ Mat34 external_acceleration(const Vec3& gravity, const Wrench& wrench, const Ine
 
 }  // namespace
 
-AffineMethod::AffineMethod(const World& world, const Settings& settings)
-    : settings_(settings), field_(world) {
-    const std::size_t count = world.bodies.q.size();
+AffineMethod::AffineMethod(const Model& model, const State& state, const Settings& settings)
+    : settings_(settings), field_(model, state) {
+    const std::size_t count = state.q.size();
     history_.resize(count);
     node_.assign(count, -1);
     solvers_.resize(count);
-    joint_rows_ = joint_rows(world);
+    joint_rows_ = joint_rows(model, state);
     multipliers_.assign(joint_rows_.size(), 0.0);
-    const double length = world.scene_length();
+    const double length = scene_length(model, state);
     scale_.dhat = settings.dhat > 0.0       ? settings.dhat
-                  : world.contact_spec.dhat ? *world.contact_spec.dhat
-                                            : std::min(1e-3 * length, 0.05 * thinnest_body(world));
+                  : model.contact_spec.dhat ? *model.contact_spec.dhat
+                                            : std::min(1e-3 * length, 0.05 * thinnest_body(model, state));
     eps_v_ = settings.eps_v > 0.0 ? settings.eps_v : std::min(1e-4 * length, 1e-4);
     tolerance_ = settings.tolerance > 0.0 ? settings.tolerance : std::min(1e-4 * length, 1e-2);
 }
@@ -74,37 +74,37 @@ AffineMethod::AffineMethod(const World& world, const Settings& settings)
 AffineMethod::~AffineMethod() = default;
 
 // Algorithm: one implicit step as the minimisation of an incremental potential (Sec. 4), island by island.
-StepReport AffineMethod::step(World& world, double dt) {
+StepReport AffineMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     StepReport report;
     timer_.reset();
-    step_ = world.step;
-    plan_restitution(world, dt);
-    prepare_bodies(world, dt);          // targets q~ (Eq. 9)
-    solve_free_bodies(report);          // where everything would go without contact
-    solve_contacts(world, dt, report);  // candidates, islands, Newton with CCD-filtered steps
-    finish(world, dt);                  // rates
-    report_contacts(world, report);
-    report_joints(world, report);
-    report_bodies(world, dt, report);
+    step_ = state.step;
+    plan_restitution(model, state, dt);
+    prepare_bodies(model, state, dt);                   // targets q~ (Eq. 9)
+    solve_free_bodies(report);                          // where everything would go without contact
+    solve_contacts(model, state, outputs, dt, report);  // candidates, islands, Newton with CCD-filtered steps
+    finish(state, dt);                                  // rates
+    report_contacts(outputs, report);
+    report_joints(model, state, outputs, report);
+    report_bodies(model, dt, report);
     report_restitution(report);
     report.phases = timer_.stages();
     return report;
 }
 
 // The integrator, the range and the stiffness that bounce as wanted, before the first step.
-void AffineMethod::plan_restitution(const World& world, double dt) {
+void AffineMethod::plan_restitution(const Model& model, const State& state, double dt) {
     if (!first_step_) return;
     BounceWish wish;
-    wish.restitution = settings_.restitution >= 0.0 ? settings_.restitution : wanted_restitution(world);
+    wish.restitution = settings_.restitution >= 0.0 ? settings_.restitution : wanted_restitution(model);
     wish.speed =
-        settings_.restitution_speed > 0.0 ? settings_.restitution_speed : expected_impact_speed(world);
+        settings_.restitution_speed > 0.0 ? settings_.restitution_speed : expected_impact_speed(model, state);
     if (wish.restitution <= 0.0 || wish.speed <= 0.0) return;
     wish.dt = dt;
-    wish.gravity = world.gravity.norm();
-    const bool dhat_given = settings_.dhat > 0.0 || world.contact_spec.dhat;
+    wish.gravity = state.gravity.norm();
+    const bool dhat_given = settings_.dhat > 0.0 || model.contact_spec.dhat;
     wish.least_dhat = scale_.dhat;
     wish.most_dhat =
-        dhat_given ? scale_.dhat : std::max(scale_.dhat, std::min(0.1 * thinnest_body(world), 1.0));
+        dhat_given ? scale_.dhat : std::max(scale_.dhat, std::min(0.1 * thinnest_body(model, state), 1.0));
     if (settings_.integrator_given) wish.integrator = settings_.integrator;
     wish.stiffness = settings_.contact_stiffness;
     plan_ = plan_bounce(wish);
@@ -112,51 +112,51 @@ void AffineMethod::plan_restitution(const World& world, double dt) {
     settings_.integrator = plan_.integrator;
 }
 
-void AffineMethod::prepare_bodies(const World& world, double dt) {
+void AffineMethod::prepare_bodies(const Model& model, const State& state, double dt) {
     const auto stage = timer_.stage("targets");
-    const Bodies& all = world.bodies;
-    const std::size_t count = all.q.size();
+    const Bodies& all = model.bodies;
+    const std::size_t count = state.q.size();
     bodies_.body.resize(count);
     turn_.assign(count, 0.0);
     bodies_.holds.clear();
     bodies_.potential_scale = potential_scale(settings_.integrator, dt, first_step_);
-    q_ = all.q;
-    external_wrenches(world, world.time, wrenches_);
-    add_motor_torques(world, dt, wrenches_);
+    q_ = state.q;
+    external_wrenches(model, state, state.time, wrenches_);
+    add_motor_torques(model, state, dt, wrenches_);
     for (std::size_t i = 0; i < count; ++i) {
         bodies_.body[i].hold = -1;
-        if (all.type[i] != BodyType::dynamic_body) continue;
+        if (state.type[i] != BodyType::dynamic_body) continue;
         HoldBuilder hold;
-        add_fixed_coordinates(hold, all.fixed[i], all.q[i]);
-        if (!world.joints.empty()) add_world_joints(hold, world, static_cast<int>(i));
+        add_fixed_coordinates(hold, all.fixed[i], state.q[i]);
+        if (!model.joints.empty()) add_world_joints(hold, model, state, static_cast<int>(i));
         if (hold.empty()) continue;
         bodies_.body[i].hold = static_cast<int>(bodies_.holds.size());
         bodies_.holds.push_back({hold.projection()});
     }
     parallel_for(count, grain, [&](std::size_t i) {
         BodyStep& body = bodies_.body[i];
-        body.role = role_of(world, static_cast<int>(i));
+        body.role = role_of(state, static_cast<int>(i));
         body.inertia = inertia_of(all, static_cast<int>(i));
-        body.start = all.q[i];
+        body.start = state.q[i];
         body.rigidity = bodies_.potential_scale * settings_.kappa * all.volume[i];
         if (body.role == Role::still) {
             body.target = body.predicted = body.start;
         } else if (body.role == Role::scripted) {
-            body.target = body.predicted = scripted_pose(world, static_cast<int>(i), world.time + dt);
+            body.target = body.predicted = scripted_pose(model, state, static_cast<int>(i), state.time + dt);
             body.inertia.mass *= scripted_weight;
             body.inertia.moments *= scripted_weight;
             body.rigidity *= scripted_weight;
         } else {
-            body.predicted = extrapolate_rigidly(body.start, all.rate[i], body.inertia, dt);
-            const Mat34 acceleration = external_acceleration(world.gravity, wrenches_[i], body.inertia,
+            body.predicted = extrapolate_rigidly(body.start, state.rate[i], body.inertia, dt);
+            const Mat34 acceleration = external_acceleration(state.gravity, wrenches_[i], body.inertia,
                                                              body.predicted.leftCols<3>());
             if (first_step_)
                 history_[i].acceleration =
-                    rigid_acceleration(body.start, all.rate[i], acceleration, body.inertia);
+                    rigid_acceleration(body.start, state.rate[i], acceleration, body.inertia);
             turn_[i] =
                 dt *
-                angular_velocity(body.start, Mat34(all.rate[i] + dt * acceleration), body.inertia).norm();
-            body.target = inertial_target(settings_.integrator, dt, first_step_, body.start, all.rate[i],
+                angular_velocity(body.start, Mat34(state.rate[i] + dt * acceleration), body.inertia).norm();
+            body.target = inertial_target(settings_.integrator, dt, first_step_, body.start, state.rate[i],
                                           history_[i], acceleration);
         }
     });
@@ -186,7 +186,8 @@ void AffineMethod::solve_free_bodies(StepReport& report) {
     }
 }
 
-void AffineMethod::solve_contacts(const World& world, double dt, StepReport& report) {
+void AffineMethod::solve_contacts(const Model& model, const State& state, const Outputs& outputs, double dt,
+                                  StepReport& report) {
     finished_.assign(q_.size(), 0);
     node_.assign(q_.size(), -1);
     friction_.clear();
@@ -196,7 +197,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     scale_.reference_acceleration = plan_.wanted > 0.0 ? plan_.stiffness
                                     : settings_.contact_stiffness > 0.0
                                         ? settings_.contact_stiffness
-                                        : std::max(10.0 * world.gravity.norm(), scale_.dhat / (dt * dt));
+                                        : std::max(10.0 * state.gravity.norm(), scale_.dhat / (dt * dt));
     // Within a step orders of elimination last; over its end nothing does that a checkpoint has not.
     for (const auto& solver : solvers_)
         if (solver) solver->keep_order(false);
@@ -215,15 +216,15 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
     context.dt = dt;
     context.friction_eps = scale_.friction_eps = eps_v_ * dt;
     context.tolerance = tolerance_ * dt;
-    context.record_path = static_cast<bool>(path_sink_);
+    context.record_path = static_cast<bool>(outputs.path_sink);
     context.strained.assign(q_.size(), 0);
     if (!settings_.dump.empty() && step_ == settings_.dump_step)
         context.dump = settings_.dump + "-step" + std::to_string(step_);
     bool more = true;
     int round = 0;
     for (; round < max_rounds && more; ++round) {
-        build_candidates(world, round, dt, context.largest_motion);
-        more = solve_islands(context, round);
+        build_candidates(model, round, dt, context.largest_motion);
+        more = solve_islands(outputs, context, round);
     }
     if (round > 1) expire_large_pairs();
     report.iterations = std::max(report.iterations, iterations_);
@@ -238,7 +239,7 @@ void AffineMethod::solve_contacts(const World& world, double dt, StepReport& rep
 }
 
 // Runs Newton on every island that is not finished. True when some body left the range of the candidates.
-bool AffineMethod::solve_islands(StepContext& context, int round) {
+bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, int round) {
     std::vector<Island> islands = find_islands(bodies_, field_, joint_rows_);
     std::vector<char> in_island(q_.size(), 0);
     for (const Island& island : islands)
@@ -314,14 +315,13 @@ bool AffineMethod::solve_islands(StepContext& context, int round) {
             friction_[key_of(field_.pair(pair))] = friction;
         else
             friction_.erase(key_of(field_.pair(pair)));
-    emit_path(islands, results);
+    emit_path(outputs, islands, results);
     write_log(islands, results, round);
     return more;
 }
 
-void AffineMethod::finish(World& world, double dt) {
+void AffineMethod::finish(State& state, double dt) {
     const auto stage = timer_.stage("rates");
-    Bodies& all = world.bodies;
     const bool damp = settings_.integrator == Integrator::newmark && settings_.stretch_damping > 0.0;
     std::vector<char> touches(q_.size(), 0);
     for (int k = 0; k < field_.pair_count(); ++k)
@@ -333,24 +333,24 @@ void AffineMethod::finish(World& world, double dt) {
             touches[i] ? deviation_from({body.start, free_[i]}, q_[i], field_.shape(static_cast<int>(i)))
                        : -1.0;
         if (body.role == Role::scripted) {
-            all.rate[i] = (q_[i] - body.start) / dt;
+            state.rate[i] = (q_[i] - body.start) / dt;
             history_[i].acceleration.setZero();
             history_[i].older_q = body.start;
-            history_[i].older_rate = all.rate[i];
-            all.q[i] = q_[i];
+            history_[i].older_rate = state.rate[i];
+            state.q[i] = q_[i];
             return;
         }
         BodyHistory& history = history_[i];
         Mat34 rate =
-            finish_rate(settings_.integrator, dt, first_step_, q_[i], body.start, all.rate[i], history);
+            finish_rate(settings_.integrator, dt, first_step_, q_[i], body.start, state.rate[i], history);
         if (damp) {
             const double d = settings_.stretch_damping;
             rate += d * (rigid_part_of_rate(q_[i], rate, body.inertia) - rate);
             history.acceleration += d * (rigid_acceleration(q_[i], rate, history.acceleration, body.inertia) -
                                          history.acceleration);
         }
-        all.rate[i] = rate;
-        all.q[i] = q_[i];
+        state.rate[i] = rate;
+        state.q[i] = q_[i];
     });
     first_step_ = false;
 }
@@ -397,17 +397,17 @@ std::optional<Unsupported> supports(const Scene& scene) {
 }
 
 // Barriers keep bodies apart that start apart.
-void check_start(const World& world) {
-    const geometry::InitialCheck check = geometry::check_initial_state(world);
-    for (const geometry::InitialProblem& problem : check.problems)
-        if (problem.kind != geometry::InitialProblem::Kind::enclosed)
+void check_start(const Model& model, const State& state) {
+    const model::InitialCheck check = model::check_initial_state(model, state);
+    for (const model::InitialProblem& problem : check.problems)
+        if (problem.kind != model::InitialProblem::Kind::enclosed)
             throw InputError("", "bodies[" + std::to_string(problem.a) + "]",
-                             geometry::describe(world, problem), "move them apart, or try `tenon untangle`");
+                             model::describe(model, problem), "move them apart, or try `tenon untangle`");
 }
 
-std::unique_ptr<Method> make(const World& world, const Params& params) {
-    if (world.step == 0) check_start(world);
-    return std::make_unique<AffineMethod>(world, read_settings(params));
+std::unique_ptr<Stepper> make(const Model& model, const State& state, const Params& params) {
+    if (state.step == 0) check_start(model, state);
+    return std::make_unique<AffineMethod>(model, state, read_settings(params));
 }
 
 }  // namespace

@@ -20,35 +20,37 @@ MethodInfo affine_method();
 
 namespace affine {
 
-class AffineMethod final : public Method {
+class AffineMethod final : public Stepper {
   public:
-    AffineMethod(const World& world, const Settings& settings);
+    AffineMethod(const Model& model, const State& state, const Settings& settings);
     ~AffineMethod() override;
 
-    StepReport step(World& world, double dt) override;
+    StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 
   private:
-    void plan_restitution(const World& world, double dt);
-    void prepare_bodies(const World& world, double dt);
+    void plan_restitution(const Model& model, const State& state, double dt);
+    void prepare_bodies(const Model& model, const State& state, double dt);
     void solve_free_bodies(StepReport& report);
-    void build_candidates(const World& world, int round, double dt, double largest_motion);
+    void build_candidates(const Model& model, int round, double dt, double largest_motion);
     void find_strays();
     void find_leavers();
     void expire_large_pairs();
     void mark_crowded();
     int steps_ahead() const;
     Sweep sweep_ahead(std::size_t i, int steps, double dt) const;
-    void rebuild_candidates(const World& world, bool some);
-    void solve_contacts(const World& world, double dt, StepReport& report);
-    bool solve_islands(StepContext& context, int round);
-    void finish(World& world, double dt);
-    void report_contacts(World& world, StepReport& report);
-    void report_joints(World& world, StepReport& report) const;
-    void report_bodies(const World& world, double dt, StepReport& report) const;
+    void rebuild_candidates(const Model& model, bool some);
+    void solve_contacts(const Model& model, const State& state, const Outputs& outputs, double dt,
+                        StepReport& report);
+    bool solve_islands(const Outputs& outputs, StepContext& context, int round);
+    void finish(State& state, double dt);
+    void report_contacts(Outputs& outputs, StepReport& report);
+    void report_joints(const Model& model, const State& state, Outputs& outputs, StepReport& report) const;
+    void report_bodies(const Model& model, double dt, StepReport& report) const;
     void report_restitution(StepReport& report) const;
-    void emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results);
+    void emit_path(const Outputs& outputs, const std::vector<Island>& islands,
+                   const std::vector<IslandResult>& results);
 
     void write_log(const std::vector<Island>& islands, const std::vector<IslandResult>& results, int round);
 

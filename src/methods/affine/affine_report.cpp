@@ -11,8 +11,9 @@
 namespace tenon::affine {
 
 // Islands move independently of each other: their k-th pieces can be told together.
-void AffineMethod::emit_path(const std::vector<Island>& islands, const std::vector<IslandResult>& results) {
-    if (!path_sink_) return;
+void AffineMethod::emit_path(const Outputs& outputs, const std::vector<Island>& islands,
+                             const std::vector<IslandResult>& results) {
+    if (!outputs.path_sink) return;
     std::size_t longest = 1;
     for (const IslandResult& result : results) longest = std::max(longest, result.path.size());
     for (std::size_t k = 0; k < longest; ++k) {
@@ -21,7 +22,7 @@ void AffineMethod::emit_path(const std::vector<Island>& islands, const std::vect
             if (k < results[i].path.size())
                 for (std::size_t n = 0; n < islands[i].bodies.size(); ++n)
                     poses[islands[i].bodies[n]] = results[i].path[k][n];
-        path_sink_(poses);
+        outputs.path_sink(poses);
     }
 }
 
@@ -41,7 +42,7 @@ void AffineMethod::write_log(const std::vector<Island>& islands, const std::vect
     log_->flush();
 }
 
-void AffineMethod::report_contacts(World& world, StepReport& report) {
+void AffineMethod::report_contacts(Outputs& outputs, StepReport& report) {
     double closest_gap = 1e300;
     std::vector<std::size_t> first(field_.pair_count() + 1, 0);
     for (int k = 0; k < field_.pair_count(); ++k) {
@@ -51,12 +52,12 @@ void AffineMethod::report_contacts(World& world, StepReport& report) {
         report.min_distance = std::min(report.min_distance, contacts.closest);
         closest_gap = std::min(closest_gap, contacts.closest - contacts.range.separation);
     }
-    world.contacts.resize(first.back());
+    outputs.contacts.resize(first.back());
     parallel_for(field_.pair_count(), 64, [&](std::size_t k) {
         const CandidatePair& pair = field_.pair(k);
         const PairContacts& contacts = field_.contacts(k);
         if (contacts.points.empty()) return;
-        Contact* out = world.contacts.data() + first[k];
+        Contact* out = outputs.contacts.data() + first[k];
         for (std::size_t i = 0; i < contacts.points.size(); ++i) {
             const ContactPoint& p = contacts.points[i];
             Contact& contact = out[i] = {};
@@ -78,32 +79,34 @@ void AffineMethod::report_contacts(World& world, StepReport& report) {
                                q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
         }
     });
-    report.contacts = static_cast<int>(world.contacts.size());
+    report.contacts = static_cast<int>(outputs.contacts.size());
     // Bodies closer than a thousandth of the range: the barrier is too soft for this scene.
     if (closest_gap < 1e-3 * scale_.dhat && scale_.stiffening < 1e4) scale_.stiffening *= 2.0;
 }
 
-void AffineMethod::report_joints(World& world, StepReport& report) const {
-    if (world.joints.empty()) return;
+void AffineMethod::report_joints(const Model& model, const State& state, Outputs& outputs,
+                                 StepReport& report) const {
+    if (model.joints.empty()) return;
     joint_reactions(
-        world, {bodies_, q_, field_, joint_rows_, multipliers_, scale_.friction_eps, settings_.rigidity});
-    report.joint_residual = joint_residual_max(world);
+        model, state, outputs,
+        {bodies_, q_, field_, joint_rows_, multipliers_, scale_.friction_eps, settings_.rigidity});
+    report.joint_residual = joint_residual_max(model, state);
 }
 
 // Scripted bodies that contact holds up, and bodies that turn so fast that a step cannot see their way.
-void AffineMethod::report_bodies(const World& world, double dt, StepReport& report) const {
+void AffineMethod::report_bodies(const Model& model, double dt, StepReport& report) const {
     for (std::size_t i = 0; i < q_.size(); ++i) {
         const BodyStep& body = bodies_.body[i];
         if (body.role == Role::moving && turn_[i] > EIGEN_PI)
             report.warnings.push_back(
-                "'" + world.bodies.name[i] +
+                "'" + model.bodies.name[i] +
                 "' turns more than half a turn in a step: a step sees less than that, and it "
                 "slows down; take a smaller one than " +
                 fmt::format("{:.2g} s", EIGEN_PI / turn_[i] * dt));
         if (body.role != Role::scripted) continue;
         const double lag = displacement_bound(q_[i] - body.target, field_.shape(static_cast<int>(i)));
         if (lag > scale_.dhat)
-            report.warnings.push_back("contact holds up the scripted body '" + world.bodies.name[i] + "'");
+            report.warnings.push_back("contact holds up the scripted body '" + model.bodies.name[i] + "'");
     }
 }
 

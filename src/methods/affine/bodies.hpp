@@ -5,7 +5,7 @@
 
 #include "methods/affine/integrator.hpp"
 #include "methods/affine/settings.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::affine {
 

@@ -87,9 +87,9 @@ double deviation_from(const Sweep& sweep, const Mat34& q, const ContactShape& sh
     return displacement_bound(offset - s * along, shape);
 }
 
-void CandidateBuilder::build(const World& world, const std::vector<const ContactShape*>& shapes,
+void CandidateBuilder::build(const Model& model, const std::vector<const ContactShape*>& shapes,
                              const std::vector<Sweep>& sweeps, double dhat, CandidateSet& out) {
-    find_body_pairs(world, shapes, sweeps, dhat);
+    find_body_pairs(model, shapes, sweeps, dhat);
     out.resize(0);
     search(shapes, sweeps, out);
     std::swap(out.pairs, fresh_);
@@ -98,10 +98,10 @@ void CandidateBuilder::build(const World& world, const std::vector<const Contact
     for (CandidatePair& pair : out.pairs) pair.slot = slots_++;
 }
 
-void CandidateBuilder::rebuild(const World& world, const std::vector<const ContactShape*>& shapes,
+void CandidateBuilder::rebuild(const Model& model, const std::vector<const ContactShape*>& shapes,
                                const std::vector<Sweep>& sweeps, double dhat,
                                const std::vector<char>& changed, CandidateSet& set, std::vector<int>& added) {
-    find_body_pairs(world, shapes, sweeps, dhat);
+    find_body_pairs(model, shapes, sweeps, dhat);
     std::erase_if(body_pairs_, [&](const geometry::ItemPair& p) { return !changed[p.a] && !changed[p.b]; });
     search(shapes, sweeps, set);
     for (const CandidatePair& old : set.pairs)
@@ -126,21 +126,21 @@ void CandidateBuilder::rebuild(const World& world, const std::vector<const Conta
     std::swap(set.pairs, merged_);
 }
 
-void CandidateBuilder::find_body_pairs(const World& world, const std::vector<const ContactShape*>& shapes,
+void CandidateBuilder::find_body_pairs(const Model& model, const std::vector<const ContactShape*>& shapes,
                                        const std::vector<Sweep>& sweeps, double dhat) {
     const std::size_t count = sweeps.size();
     boxes_.resize(count);
     moves_.resize(count);
     reach_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
-        reach_[i] = sweeps[i].slack + 0.5 * dhat + world.bodies.min_separation[i];
+        reach_[i] = sweeps[i].slack + 0.5 * dhat + model.bodies.min_separation[i];
         boxes_[i] = moved_box(sweeps[i].q0, *shapes[i]);
         if (sweeps[i].moves) boxes_[i].add(moved_box(sweeps[i].q1, *shapes[i]));
         boxes_[i].inflate(reach_[i]);
         moves_[i] = sweeps[i].moves;
     }
     broad_phase_.find_pairs(boxes_, body_pairs_, moves_);
-    std::erase_if(body_pairs_, [&](const geometry::ItemPair& p) { return !world.may_collide(p.a, p.b); });
+    std::erase_if(body_pairs_, [&](const geometry::ItemPair& p) { return !model.may_collide(p.a, p.b); });
 }
 
 void CandidateBuilder::search(const std::vector<const ContactShape*>& shapes,

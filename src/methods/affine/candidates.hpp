@@ -98,11 +98,11 @@ struct CandidateSet {
 
 class CandidateBuilder {
   public:
-    void build(const World& world, const std::vector<const ContactShape*>& shapes,
+    void build(const Model& model, const std::vector<const ContactShape*>& shapes,
                const std::vector<Sweep>& sweeps, double dhat, CandidateSet& out);
     // Where only the sweeps of some bodies have changed: looks at their pairs again. The others' candidates stay where they
     // are, with their slots; new ones are added at the end. Leaves the new pairs, sorted, in `added`.
-    void rebuild(const World& world, const std::vector<const ContactShape*>& shapes,
+    void rebuild(const Model& model, const std::vector<const ContactShape*>& shapes,
                  const std::vector<Sweep>& sweeps, double dhat, const std::vector<char>& changed,
                  CandidateSet& set, std::vector<int>& added);
 
@@ -124,7 +124,7 @@ class CandidateBuilder {
         geometry::NodePair start;
         bool part;
     };
-    void find_body_pairs(const World& world, const std::vector<const ContactShape*>& shapes,
+    void find_body_pairs(const Model& model, const std::vector<const ContactShape*>& shapes,
                          const std::vector<Sweep>& sweeps, double dhat);
     // Leaves the pairs in `fresh_` and appends their candidates to the set's.
     void search(const std::vector<const ContactShape*>& shapes, const std::vector<Sweep>& sweeps,

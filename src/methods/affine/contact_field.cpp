@@ -93,18 +93,18 @@ void BodyPoints::use(const std::vector<int>& more) {
     up_to_date = 0;
 }
 
-ContactField::ContactField(const World& world) {
-    for (const auto& shape : world.shapes) shape_table_.push_back(contact_shape(*shape));
-    const std::size_t count = world.bodies.q.size();
+ContactField::ContactField(const Model& model, const State& state) {
+    for (const auto& shape : model.shapes) shape_table_.push_back(contact_shape(*shape));
+    const std::size_t count = state.q.size();
     points_.resize(count);
     body_shapes_.resize(count);
     for (std::size_t i = 0; i < count; ++i)
-        points_[i].shape = body_shapes_[i] = shape_table_[world.bodies.shape[i]].get();
+        points_[i].shape = body_shapes_[i] = shape_table_[model.bodies.shape[i]].get();
 }
 
-void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
+void ContactField::rebuild(const Model& model, const std::vector<Sweep>& sweeps, const ContactScale& scale,
                            const std::vector<double>& contact_mass) {
-    builder_.build(world, body_shapes_, sweeps, scale.dhat, set_);
+    builder_.build(model, body_shapes_, sweeps, scale.dhat, set_);
     note_starts(sweeps);
     known_.grow(set_.count);
     for (BodyPoints& points : points_) {
@@ -114,20 +114,20 @@ void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
     if (contacts_.size() < set_.pairs.size()) contacts_.resize(set_.pairs.size());
     parallel_for(set_.pairs.size(), 16, [&](std::size_t k) { start_pair(static_cast<int>(k)); });
     builder_.visit_vertices([&](int body, const std::vector<int>& more) { points_[body].use(more); });
-    start_step(world, scale, contact_mass);
+    start_step(model, scale, contact_mass);
 }
 
-void ContactField::rebuild(const World& world, const std::vector<Sweep>& sweeps,
+void ContactField::rebuild(const Model& model, const std::vector<Sweep>& sweeps,
                            const std::vector<char>& changed, const ContactScale& scale,
                            const std::vector<double>& contact_mass) {
     compact();
-    builder_.rebuild(world, body_shapes_, sweeps, scale.dhat, changed, set_, added_);
+    builder_.rebuild(model, body_shapes_, sweeps, scale.dhat, changed, set_, added_);
     note_starts(sweeps);
     known_.grow(set_.count);
     contacts_.resize(std::max(contacts_.size(), static_cast<std::size_t>(builder_.slots())));
     parallel_for(added_.size(), 16, [&](std::size_t k) { start_pair(added_[k]); });
     builder_.visit_vertices([&](int body, const std::vector<int>& more) { points_[body].use(more); });
-    start_step(world, scale, contact_mass);
+    start_step(model, scale, contact_mass);
 }
 
 // Partial rebuilds leave what they replace behind: takes it out when it is more than what is in use.
@@ -185,14 +185,14 @@ void ContactField::start_pair(int k) {
     });
 }
 
-void ContactField::start_step(const World& world, const ContactScale& scale,
+void ContactField::start_step(const Model& model, const ContactScale& scale,
                               const std::vector<double>& contact_mass) {
     parallel_for(set_.pairs.size(), 64, [&](std::size_t k) {
         const int a = set_.pairs[k].a, b = set_.pairs[k].b;
         PairContacts& pair = contacts(static_cast<int>(k));
         pair.friction.clear();
-        pair.range = {scale.dhat, world.bodies.min_separation[a] + world.bodies.min_separation[b]};
-        pair.mu = world.pair_friction(a, b);
+        pair.range = {scale.dhat, model.bodies.min_separation[a] + model.bodies.min_separation[b]};
+        pair.mu = model.pair_friction(a, b);
         const double mass = 1.0 / (1.0 / contact_mass[a] + 1.0 / contact_mass[b]);
         const double strength =
             strength_for_force(mass * scale.reference_acceleration, scale.dhat) * scale.stiffening;

@@ -8,7 +8,7 @@
 #include "geometry/apart_four.hpp"
 #include "methods/affine/barrier.hpp"
 #include "methods/affine/candidates.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::affine {
 
@@ -93,16 +93,16 @@ struct ContactLook;
 
 class ContactField {
   public:
-    ContactField(const World& world);
+    ContactField(const Model& model, const State& state);
 
     // New candidates for the bodies' reference motions.
-    void rebuild(const World& world, const std::vector<Sweep>& sweeps, const ContactScale& scale,
+    void rebuild(const Model& model, const std::vector<Sweep>& sweeps, const ContactScale& scale,
                  const std::vector<double>& contact_mass);
     // The same, where only the reference motions of some bodies have changed: what is known of other pairs stays.
-    void rebuild(const World& world, const std::vector<Sweep>& sweeps, const std::vector<char>& changed,
+    void rebuild(const Model& model, const std::vector<Sweep>& sweeps, const std::vector<char>& changed,
                  const ContactScale& scale, const std::vector<double>& contact_mass);
     // A step with the candidates there are.
-    void start_step(const World& world, const ContactScale& scale, const std::vector<double>& contact_mass);
+    void start_step(const Model& model, const ContactScale& scale, const std::vector<double>& contact_mass);
 
     int pair_count() const { return static_cast<int>(set_.pairs.size()); }
     const CandidatePair& pair(int k) const { return set_.pairs[k]; }

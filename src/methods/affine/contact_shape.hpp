@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "geometry/bvh_surface.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::affine {
 

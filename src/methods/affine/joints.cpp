@@ -6,15 +6,15 @@
 namespace tenon::affine {
 namespace {
 
-bool moves(const World& world, int body) {
-    return body >= 0 && world.bodies.type[body] != BodyType::static_body;
+bool moves(const State& state, int body) {
+    return body >= 0 && state.type[body] != BodyType::static_body;
 }
 
 // Material points that stand for a joint, as offsets along its frame: 0, then one arm along each listed axis.
-std::vector<Vec3> control_points(const World& world, const Joint& joint, int side) {
+std::vector<Vec3> control_points(const Model& model, const Joint& joint, int side) {
     double arm = 1e300;  // as large as the smaller body, so that rows are well scaled
     for (const int body : joint.bodies)
-        if (body >= 0) arm = std::min(arm, world.shape_of(body).radius);
+        if (body >= 0) arm = std::min(arm, model.shape_of(body).radius);
     std::vector<Vec3> points{joint.point[side]};
     const auto add = [&](int axis) {
         points.push_back(joint.point[side] + arm * joint.frame[side].col(axis));
@@ -39,13 +39,13 @@ std::vector<Vec3> control_points(const World& world, const Joint& joint, int sid
 }
 
 // World directions along which the control points are held.
-Mat3 held_directions(const Joint& joint, const World& world, int& count) {
-    const int body = joint.bodies[0] >= 0 && !moves(world, joint.bodies[0]) ? joint.bodies[0] : -1;
+Mat3 held_directions(const Joint& joint, const State& state, int& count) {
+    const int body = joint.bodies[0] >= 0 && !moves(state, joint.bodies[0]) ? joint.bodies[0] : -1;
     Mat3 frame = joint.frame[0];
-    if (body >= 0) frame = world.bodies.q[body].leftCols<3>() * frame;
+    if (body >= 0) frame = state.q[body].leftCols<3>() * frame;
     if (!(joint.bodies[0] < 0 || body >= 0)) {  // the still side is the second one
         frame = joint.frame[1];
-        if (joint.bodies[1] >= 0) frame = world.bodies.q[joint.bodies[1]].leftCols<3>() * frame;
+        if (joint.bodies[1] >= 0) frame = state.q[joint.bodies[1]].leftCols<3>() * frame;
     }
     Mat3 directions;
     switch (joint.spec.type) {
@@ -72,17 +72,16 @@ Vec12 point_row(const Vec3& local, const Vec3& direction) {
     return row;
 }
 
-double spin_about(const World& world, int body, const Vec3& axis) {
-    if (!moves(world, body)) return 0.0;
-    return angular_velocity(world.bodies.q[body], world.bodies.rate[body], inertia_of(world.bodies, body))
-        .dot(axis);
+double spin_about(const Model& model, const State& state, int body, const Vec3& axis) {
+    if (!moves(state, body)) return 0.0;
+    return angular_velocity(state.q[body], state.rate[body], inertia_of(model.bodies, body)).dot(axis);
 }
 
 // Inverse inertia about an axis through the centre of mass.
-double turning_ease(const World& world, int body, const Vec3& axis) {
-    if (body < 0 || !world.bodies.dynamic(body)) return 0.0;
-    const Vec3 local = world.bodies.q[body].leftCols<3>().transpose() * axis;
-    return 1.0 / local.cwiseAbs2().dot(world.bodies.moments_of_inertia(body));
+double turning_ease(const Model& model, const State& state, int body, const Vec3& axis) {
+    if (body < 0 || !state.dynamic(body)) return 0.0;
+    const Vec3 local = state.q[body].leftCols<3>().transpose() * axis;
+    return 1.0 / local.cwiseAbs2().dot(model.bodies.moments_of_inertia(body));
 }
 
 double motor_target(const MotorSpec& motor, double time) {
@@ -136,14 +135,14 @@ std::optional<Unsupported> unsupported_joint(const Scene& scene) {
     return std::nullopt;
 }
 
-std::vector<JointRow> joint_rows(const World& world) {
+std::vector<JointRow> joint_rows(const Model& model, const State& state) {
     std::vector<JointRow> rows;
-    for (std::size_t j = 0; j < world.joints.size(); ++j) {
-        const Joint& joint = world.joints[j];
+    for (std::size_t j = 0; j < model.joints.size(); ++j) {
+        const Joint& joint = model.joints[j];
         const auto [a, b] = joint.bodies;
-        if (!moves(world, a) || !moves(world, b)) continue;
-        const std::vector<Vec3> on_a = control_points(world, joint, 0),
-                                on_b = control_points(world, joint, 1);
+        if (!moves(state, a) || !moves(state, b)) continue;
+        const std::vector<Vec3> on_a = control_points(model, joint, 0),
+                                on_b = control_points(model, joint, 1);
         for (std::size_t k = 0; k < on_a.size(); ++k)
             for (int axis = 0; axis < 3; ++axis) {
                 const Vec3 direction = Vec3::Unit(axis);
@@ -154,43 +153,43 @@ std::vector<JointRow> joint_rows(const World& world) {
     return rows;
 }
 
-std::vector<Vec12> world_joint_rows(const World& world, const Joint& joint, int side) {
+std::vector<Vec12> world_joint_rows(const Model& model, const State& state, const Joint& joint, int side) {
     int count = 0;
-    const Mat3 directions = held_directions(joint, world, count);
+    const Mat3 directions = held_directions(joint, state, count);
     std::vector<Vec12> rows;
-    for (const Vec3& point : control_points(world, joint, side))
+    for (const Vec3& point : control_points(model, joint, side))
         for (int k = 0; k < count; ++k) rows.push_back(point_row(point, directions.col(k)));
     if (joint.spec.type == JointType::prismatic)  // no turning, no stretching along the rail
         for (int k = 0; k < 9; ++k) rows.push_back(Vec12::Unit(k));
     return rows;
 }
 
-int world_joint_side(const World& world, const Joint& joint, int body) {
+int world_joint_side(const State& state, const Joint& joint, int body) {
     for (const int side : {0, 1})
-        if (joint.bodies[side] == body && !moves(world, joint.bodies[1 - side])) return side;
+        if (joint.bodies[side] == body && !moves(state, joint.bodies[1 - side])) return side;
     return -1;
 }
 
-void add_world_joints(HoldBuilder& hold, const World& world, int body) {
-    for (const Joint& joint : world.joints) {
-        const int side = world_joint_side(world, joint, body);
+void add_world_joints(HoldBuilder& hold, const Model& model, const State& state, int body) {
+    for (const Joint& joint : model.joints) {
+        const int side = world_joint_side(state, joint, body);
         if (side < 0) continue;
-        for (const Vec12& row : world_joint_rows(world, joint, side)) hold.fix_row(row);
+        for (const Vec12& row : world_joint_rows(model, state, joint, side)) hold.fix_row(row);
     }
 }
 
-void add_motor_torques(const World& world, double dt, std::vector<Wrench>& wrenches) {
-    for (const Joint& joint : world.joints) {
+void add_motor_torques(const Model& model, const State& state, double dt, std::vector<Wrench>& wrenches) {
+    for (const Joint& joint : model.joints) {
         if (joint.spec.drives.empty() || joint.spec.drives[0].motor.type == MotorSpec::Type::none) continue;
         const MotorSpec& motor = joint.spec.drives[0].motor;
         const auto [a, b] = joint.bodies;
         Vec3 axis = joint.frame[0].col(0);
-        if (a >= 0) axis = world.bodies.q[a].leftCols<3>() * axis;
-        const double target = motor_target(motor, world.time + dt);
+        if (a >= 0) axis = state.q[a].leftCols<3>() * axis;
+        const double target = motor_target(motor, state.time + dt);
         double torque = target;
         if (motor.type == MotorSpec::Type::velocity) {
-            const double ease = turning_ease(world, a, axis) + turning_ease(world, b, axis);
-            const double rate = spin_about(world, b, axis) - spin_about(world, a, axis);
+            const double ease = turning_ease(model, state, a, axis) + turning_ease(model, state, b, axis);
+            const double rate = spin_about(model, state, b, axis) - spin_about(model, state, a, axis);
             torque = ease > 0.0 ? (target - rate) / (ease * dt) : 0.0;
         }
         torque = std::clamp(torque, -motor.max, motor.max);

@@ -26,17 +26,17 @@ struct JointRow {
 std::optional<Unsupported> unsupported_joint(const Scene& scene);
 
 // Rows between two bodies that move.
-std::vector<JointRow> joint_rows(const World& world);
+std::vector<JointRow> joint_rows(const Model& model, const State& state);
 
 // A joint to the world or to a static body: on which side `body` is (-1: no such joint), and what stays zero of its
 // increments.
-int world_joint_side(const World& world, const Joint& joint, int body);
-std::vector<Vec12> world_joint_rows(const World& world, const Joint& joint, int side);
+int world_joint_side(const State& state, const Joint& joint, int body);
+std::vector<Vec12> world_joint_rows(const Model& model, const State& state, const Joint& joint, int side);
 
 // Conditions that joints to the world or to static bodies put on one body.
-void add_world_joints(HoldBuilder& hold, const World& world, int body);
+void add_world_joints(HoldBuilder& hold, const Model& model, const State& state, int body);
 
 // Torques of hinge motors, added to the bodies' loads.
-void add_motor_torques(const World& world, double dt, std::vector<Wrench>& wrenches);
+void add_motor_torques(const Model& model, const State& state, double dt, std::vector<Wrench>& wrenches);
 
 }  // namespace tenon::affine

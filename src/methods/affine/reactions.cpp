@@ -54,27 +54,27 @@ Mat34 missing_load(const SolvedStep& step, int body, const Mat34& contact_load) 
     return rest / step.bodies.potential_scale - contact_load;
 }
 
-void set_reaction(Joint& joint, int side, const Mat34& q, const Mat34& load) {
+void set_reaction(const Joint& joint, int side, const Mat34& q, const Mat34& load, JointOutput& out) {
     const double sign = side == 1 ? 1.0 : -1.0;  // joints tell what acts on their second body
-    joint.force = sign * load.col(3);
+    out.force = sign * load.col(3);
     const Vec3 arm = q.leftCols<3>() * joint.point[side];
-    joint.torque = sign * (torque_about_center(q, load) - arm.cross(Vec3(load.col(3))));
+    out.torque = sign * (torque_about_center(q, load) - arm.cross(Vec3(load.col(3))));
 }
 
 // Shares the missing load among the rows of all joints that hold the body; least forces where they are redundant.
-void world_reactions(World& world, const SolvedStep& step, int body, const std::vector<int>& joints,
-                     const Mat34& contact_load) {
+void world_reactions(const Model& model, const State& state, Outputs& outputs, const SolvedStep& step,
+                     int body, const std::vector<int>& joints, const Mat34& contact_load) {
     std::vector<Vec12> rows;
     std::vector<std::size_t> first;
     for (const int j : joints) {
         first.push_back(rows.size());
-        const Joint& joint = world.joints[j];
-        for (const Vec12& row : world_joint_rows(world, joint, world_joint_side(world, joint, body)))
+        const Joint& joint = model.joints[j];
+        for (const Vec12& row : world_joint_rows(model, state, joint, world_joint_side(state, joint, body)))
             rows.push_back(row);
     }
     first.push_back(rows.size());
     for (int k = 0; k < 3; ++k)
-        if (world.bodies.fixed[body][k]) rows.push_back(Vec12::Unit(9 + k));
+        if (model.bodies.fixed[body][k]) rows.push_back(Vec12::Unit(9 + k));
     Eigen::MatrixXd C(12, static_cast<Eigen::Index>(rows.size()));
     for (std::size_t r = 0; r < rows.size(); ++r) C.col(static_cast<Eigen::Index>(r)) = rows[r];
     const Mat34 missing = missing_load(step, body, contact_load);
@@ -84,16 +84,16 @@ void world_reactions(World& world, const SolvedStep& step, int body, const std::
         Vec12 load = Vec12::Zero();
         for (std::size_t r = first[k]; r < first[k + 1]; ++r)
             load += share[static_cast<Eigen::Index>(r)] * rows[r];
-        Joint& joint = world.joints[joints[k]];
-        set_reaction(joint, world_joint_side(world, joint, body), step.q[body],
-                     Eigen::Map<const Mat34>(load.data()));
+        const Joint& joint = model.joints[joints[k]];
+        set_reaction(joint, world_joint_side(state, joint, body), step.q[body],
+                     Eigen::Map<const Mat34>(load.data()), outputs.joints[joints[k]]);
     }
 }
 
 }  // namespace
 
-void joint_reactions(World& world, const SolvedStep& step) {
-    for (Joint& joint : world.joints) {
+void joint_reactions(const Model& model, const State& state, Outputs& outputs, const SolvedStep& step) {
+    for (JointOutput& joint : outputs.joints) {
         joint.force.setZero();
         joint.torque.setZero();
     }
@@ -101,22 +101,22 @@ void joint_reactions(World& world, const SolvedStep& step) {
     for (std::size_t r = 0; r < step.rows.size(); ++r) {
         const JointRow& row = step.rows[r];
         const Vec3 force = step.multipliers[r] / step.bodies.potential_scale * row.direction;
-        world.joints[row.joint].force += force;
-        world.joints[row.joint].torque += linear_part_times(step.q[row.b], row.lever).cross(force);
+        outputs.joints[row.joint].force += force;
+        outputs.joints[row.joint].torque += linear_part_times(step.q[row.b], row.lever).cross(force);
     }
     std::vector<std::vector<int>> joints_of(step.q.size());
     bool any = false;
-    for (std::size_t j = 0; j < world.joints.size(); ++j)
-        for (const int body : world.joints[j].bodies)
-            if (body >= 0 && world.bodies.dynamic(body) &&
-                world_joint_side(world, world.joints[j], body) >= 0) {
+    for (std::size_t j = 0; j < model.joints.size(); ++j)
+        for (const int body : model.joints[j].bodies)
+            if (body >= 0 && state.dynamic(body) && world_joint_side(state, model.joints[j], body) >= 0) {
                 joints_of[body].push_back(static_cast<int>(j));
                 any = true;
             }
     if (!any) return;
     const std::vector<Mat34> loads = contact_loads(step);
     for (std::size_t i = 0; i < joints_of.size(); ++i)
-        if (!joints_of[i].empty()) world_reactions(world, step, static_cast<int>(i), joints_of[i], loads[i]);
+        if (!joints_of[i].empty())
+            world_reactions(model, state, outputs, step, static_cast<int>(i), joints_of[i], loads[i]);
 }
 
 }  // namespace tenon::affine

@@ -21,6 +21,6 @@ struct SolvedStep {
 };
 
 // Force and torque of every joint on its second body, at the anchor.
-void joint_reactions(World& world, const SolvedStep& step);
+void joint_reactions(const Model& model, const State& state, Outputs& outputs, const SolvedStep& step);
 
 }  // namespace tenon::affine

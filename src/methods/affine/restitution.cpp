@@ -140,9 +140,9 @@ const char* name_of(Integrator integrator) {
                                              : "implicit-euler";
 }
 
-Box3 world_box(const World& world, int body) {
-    const Mat34& q = world.bodies.q[body];
-    const Box3& local = world.shape_of(body).box;
+Box3 world_box(const Model& model, const State& state, int body) {
+    const Mat34& q = state.q[body];
+    const Box3& local = model.shape_of(body).box;
     const Vec3 half = q.leftCols<3>().cwiseAbs() * (0.5 * local.size());
     Box3 box;
     box.add(transform(q, local.center()) - half);
@@ -151,12 +151,12 @@ Box3 world_box(const World& world, int body) {
 }
 
 // How far a body can fall, along the axis nearest to gravity, before its box meets that of a body below.
-double fall_height(const World& world, int body, int axis, double down) {
-    const Box3 box = world_box(world, body);
+double fall_height(const Model& model, const State& state, int body, int axis, double down) {
+    const Box3 box = world_box(model, state, body);
     double fall = 0.0;
-    for (int other = 0; other < world.bodies.size(); ++other) {
-        if (world.bodies.dynamic(other) || !world.may_collide(body, other)) continue;
-        const Box3 ground = world_box(world, other);
+    for (int other = 0; other < model.bodies.size(); ++other) {
+        if (state.dynamic(other) || !model.may_collide(body, other)) continue;
+        const Box3 ground = world_box(model, state, other);
         bool above = true;
         for (int k = 0; k < 3; ++k)
             above = above && (k == axis || (box.lo[k] < ground.hi[k] && ground.lo[k] < box.hi[k]));
@@ -210,26 +210,26 @@ std::string describe(const BouncePlan& plan) {
     return text;
 }
 
-double expected_impact_speed(const World& world) {
+double expected_impact_speed(const Model& model, const State& state) {
     int axis = 0;
-    const double g = world.gravity.cwiseAbs().maxCoeff(&axis);
+    const double g = state.gravity.cwiseAbs().maxCoeff(&axis);
     double fastest = 0.0;
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        if (!world.bodies.dynamic(i) || !world.bodies.collides[i]) continue;
-        const double fall = g > 0.0 ? fall_height(world, i, axis, world.gravity[axis]) : 0.0;
-        fastest = std::max(fastest, std::sqrt(world.bodies.rate[i].col(3).squaredNorm() + 2.0 * g * fall));
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        if (!state.dynamic(i) || !model.bodies.collides[i]) continue;
+        const double fall = g > 0.0 ? fall_height(model, state, i, axis, state.gravity[axis]) : 0.0;
+        fastest = std::max(fastest, std::sqrt(state.rate[i].col(3).squaredNorm() + 2.0 * g * fall));
     }
     return fastest;
 }
 
-double wanted_restitution(const World& world) {
+double wanted_restitution(const Model& model) {
     // One body of each kind stands for all of its kind.
     std::map<std::pair<int, double>, int> kinds;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.collides[i]) kinds[{world.bodies.material[i], world.bodies.restitution[i]}] = i;
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (model.bodies.collides[i]) kinds[{model.bodies.material[i], model.bodies.restitution[i]}] = i;
     double wanted = 0.0;
     for (const auto& [first, a] : kinds)
-        for (const auto& [second, b] : kinds) wanted = std::max(wanted, world.pair_restitution(a, b));
+        for (const auto& [second, b] : kinds) wanted = std::max(wanted, model.pair_restitution(a, b));
     return wanted;
 }
 

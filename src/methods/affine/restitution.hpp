@@ -9,7 +9,7 @@
 #include <string>
 
 #include "methods/affine/integrator.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::affine {
 
@@ -48,9 +48,9 @@ BouncePlan plan_bounce(const BounceWish& wish);
 std::string describe(const BouncePlan& plan);
 
 // The fastest impact to be expected: present speeds, and falls onto what lies below.
-double expected_impact_speed(const World& world);
+double expected_impact_speed(const Model& model, const State& state);
 
 // The largest restitution that materials, bodies and rules for pairs ask for.
-double wanted_restitution(const World& world);
+double wanted_restitution(const Model& model);
 
 }  // namespace tenon::affine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "world/joint_rows.hpp"
+#include "model/joint_rows.hpp"
 
 namespace tenon::articulated {
 namespace {
@@ -63,13 +63,13 @@ BodyView view(const BodyField& field, int body, const Vec3* left, const Vec3* ri
 
 }  // namespace
 
-BallChain::BallChain(const World& world, std::vector<int> chain_bodies, std::vector<int> chain_joints,
-                     bool pinned_start)
+BallChain::BallChain(const Model& model, const State& state, std::vector<int> chain_bodies,
+                     std::vector<int> chain_joints, bool pinned_start)
     : pinned_start_(pinned_start) {
     bodies = std::move(chain_bodies);
-    const auto moving = [&](int body) { return body >= 0 && world.bodies.dynamic(body); };
+    const auto moving = [&](int body) { return body >= 0 && state.dynamic(body); };
     for (std::size_t k = 0; k < chain_joints.size(); ++k) {
-        const Joint& joint = world.joints[chain_joints[k]];
+        const Joint& joint = model.joints[chain_joints[k]];
         const std::size_t right = pinned_start ? k : k + 1;  // body behind the joint
         Link link;
         link.joint = chain_joints[k];
@@ -202,11 +202,12 @@ double BallChain::residual(const BodyField& field) {
     return worst;
 }
 
-void BallChain::write_forces(const BodyField&, World& world) const {
+void BallChain::write_forces(const BodyField&, const Model&, Outputs& outputs) const {
     constexpr std::size_t ahead = 16;  // joints are wide apart: ask for the next ones in time
     for (std::size_t k = 0; k < joints_.size(); ++k) {
-        Joint& joint = world.joints[joints_[k].joint];
-        if (k + ahead < joints_.size()) __builtin_prefetch(&world.joints[joints_[k + ahead].joint].force, 1);
+        JointOutput& joint = outputs.joints[joints_[k].joint];
+        if (k + ahead < joints_.size())
+            __builtin_prefetch(&outputs.joints[joints_[k + ahead].joint].force, 1);
         joint.force = joints_[k].left_first ? multiplier_[k] : Vec3(-multiplier_[k]);
         joint.torque.setZero();
     }

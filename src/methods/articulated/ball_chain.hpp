@@ -11,14 +11,14 @@ class BallChain : public Component {
   public:
     // `bodies` in chain order. joints[k] joins bodies[k-1] and bodies[k] when `pinned_start`, bodies[k] and
     // bodies[k+1] otherwise; a joint at either end may go to a static or scripted body or the world (-1).
-    BallChain(const World& world, std::vector<int> chain_bodies, std::vector<int> chain_joints,
-              bool pinned_start);
+    BallChain(const Model& model, const State& state, std::vector<int> chain_bodies,
+              std::vector<int> chain_joints, bool pinned_start);
 
     void solve(BodyField& field) override;
     double residual(const BodyField& field) override;
     std::string solver_name() const override { return joints_.empty() ? "free" : "chain"; }
     bool forgets_excess() const override { return true; }
-    void write_forces(const BodyField& field, World& world) const override;
+    void write_forces(const BodyField& field, const Model& model, Outputs& outputs) const override;
 
     // A whole step at once; the field holds the poses of bodies that do not move freely.
     bool can_sweep() const override { return bodies.size() >= 4; }

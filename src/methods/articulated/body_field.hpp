@@ -6,7 +6,7 @@
 #include <Eigen/Cholesky>
 
 #include "methods/articulated/corotated.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::articulated {
 

@@ -10,7 +10,8 @@ namespace tenon::articulated {
 
 // What a component may want to know when a step begins. The iterate holds the last state.
 struct StepStart {
-    const World& world;
+    const Model& model;
+    const State& state;
     const std::vector<Mat34>* previous_q = nullptr;  // one step earlier, when there is such a history
     const std::vector<Mat34>* previous_rate = nullptr;
     double time = 0.0;  // at the step's end
@@ -56,7 +57,7 @@ class Component {
     virtual std::string solver_name() const = 0;
 
     // Joint forces of the last solve, into the world's joints.
-    virtual void write_forces(const BodyField& field, World& world) const = 0;
+    virtual void write_forces(const BodyField& field, const Model& model, Outputs& outputs) const = 0;
 };
 
 }  // namespace tenon::articulated

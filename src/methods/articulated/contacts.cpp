@@ -29,11 +29,11 @@ Box3 box_of(const geometry::collide::Collider& collider, const Mat34& x, double 
 }
 
 // How far a point of the body can move in the step, by its velocity.
-double reach(const World& world, const BodyField& field, int body, double radius, double h) {
+double reach(const State& state, const BodyField& field, int body, double radius, double h) {
     if (!field.moving[body]) return 0.0;
-    const Mat34& v = world.bodies.rate[body];
+    const Mat34& v = state.rate[body];
     return h * (v.col(3).norm() + radius * v.leftCols<3>().norm() * 0.71) +
-           0.5 * h * h * world.gravity.norm();
+           0.5 * h * h * state.gravity.norm();
 }
 
 // How hard an active contact presses at the iterate.
@@ -43,16 +43,17 @@ double press(const ContactPoint& contact, const BodyField& field) {
 
 }  // namespace
 
-ContactSet::ContactSet(const World& world, const ContactOptions& options) : options_(options) {
-    std::vector<char> used(world.shapes.size(), 0);
+ContactSet::ContactSet(const Model& model, const State& state, const ContactOptions& options)
+    : options_(options) {
+    std::vector<char> used(model.shapes.size(), 0);
     bool same_group = true;
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        if (!world.bodies.collides[i]) continue;
-        const bool moving = world.bodies.dynamic(i);
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        if (!model.bodies.collides[i]) continue;
+        const bool moving = state.dynamic(i);
         (moving ? moving_ : fixed_).push_back(i);
         if (moving) {
-            const std::string& group = world.bodies.group[i];
-            same_group = same_group && !group.empty() && group == world.bodies.group[moving_.front()];
+            const std::string& group = model.bodies.group[i];
+            same_group = same_group && !group.empty() && group == model.bodies.group[moving_.front()];
         }
     }
     links_collide_ = !same_group && moving_.size() > 1;
@@ -64,34 +65,34 @@ ContactSet::ContactSet(const World& world, const ContactOptions& options) : opti
     bool field_needed = false;
     for (const auto& list : {fixed_, moving_})
         for (int i : list) {
-            used[world.bodies.shape[i]] = 1;
-            field_needed = field_needed || geometry::collide::needs_field(world.shape_of(i));
+            used[model.bodies.shape[i]] = 1;
+            field_needed = field_needed || geometry::collide::needs_field(model.shape_of(i));
         }
-    colliders_.resize(world.shapes.size());
-    for (std::size_t s = 0; s < world.shapes.size(); ++s)
+    colliders_.resize(model.shapes.size());
+    for (std::size_t s = 0; s < model.shapes.size(); ++s)
         if (used[s])
-            colliders_[s] = geometry::collide::make_collider(*world.shapes[s], field_needed, {},
-                                                             {"", world.shapes[s]->name});
-    probes_.resize(world.shapes.size());
+            colliders_[s] = geometry::collide::make_collider(*model.shapes[s], field_needed, {},
+                                                             {"", model.shapes[s]->name});
+    probes_.resize(model.shapes.size());
     for (int i : moving_)
-        if (auto& probes = probes_[world.bodies.shape[i]]; probes.empty())
-            probes = make_probes(world.shape_of(i));
-    first_of_body_.assign(world.bodies.size(), -1);
+        if (auto& probes = probes_[model.bodies.shape[i]]; probes.empty())
+            probes = make_probes(model.shape_of(i));
+    first_of_body_.assign(model.bodies.size(), -1);
     if (!links_collide_) return;
-    boxes_.resize(world.bodies.size());
-    load_.resize(world.bodies.size());
-    moves_.assign(world.bodies.size(), 0);
+    boxes_.resize(model.bodies.size());
+    load_.resize(model.bodies.size());
+    moves_.assign(model.bodies.size(), 0);
     for (int i : moving_) moves_[i] = 1;
 }
 
-void ContactSet::collider_pairs(const World& world, const BodyField& field, double h) {
+void ContactSet::collider_pairs(const Model& model, const State& state, const BodyField& field, double h) {
     pairs_.clear();
     const auto collider = [&](int i) -> const auto& {
-        return colliders_[world.bodies.shape[i]];
+        return colliders_[model.bodies.shape[i]];
     };
     if (!links_collide_) {  // colliders against links
         double most = 0.0;
-        for (int i : moving_) most = std::max(most, 1.2 * reach(world, field, i, collider(i).radius, h));
+        for (int i : moving_) most = std::max(most, 1.2 * reach(state, field, i, collider(i).radius, h));
         fixed_boxes_.clear();
         for (int f : fixed_) fixed_boxes_.push_back(box_of(collider(f), field.x[f], 0.0));
         near_.begin(fixed_boxes_, moving_.size(), most);
@@ -99,7 +100,7 @@ void ContactSet::collider_pairs(const World& world, const BodyField& field, doub
             if (near_.sleeps(k)) continue;
             const int i = moving_[k];
             const double radius = collider(i).radius;
-            near_.find(k, box_of(collider(i), field.x[i], 1.2 * reach(world, field, i, radius, h)), radius,
+            near_.find(k, box_of(collider(i), field.x[i], 1.2 * reach(state, field, i, radius, h)), radius,
                        hits_);
             for (int hit : hits_) pairs_.push_back({fixed_[hit], i});
         }
@@ -111,31 +112,32 @@ void ContactSet::collider_pairs(const World& world, const BodyField& field, doub
     }
     for (int f : fixed_) boxes_[f] = box_of(collider(f), field.x[f], 0.0);
     for (int i : moving_)
-        boxes_[i] = box_of(collider(i), field.x[i], 1.2 * reach(world, field, i, collider(i).radius, h));
+        boxes_[i] = box_of(collider(i), field.x[i], 1.2 * reach(state, field, i, collider(i).radius, h));
     broad_.find_pairs(boxes_, pairs_, moves_);
 }
 
-void ContactSet::moved(const World& world, const std::vector<Mat34>& from, const std::vector<Mat34>& to) {
+void ContactSet::moved(const Model& model, const std::vector<Mat34>& from, const std::vector<Mat34>& to) {
     if (!enabled_ || links_collide_) return;
     double most = 0.0;
     for (int i : moving_) {
         const Mat34 way = to[i] - from[i];
-        const Box3& box = colliders_[world.bodies.shape[i]].box;
+        const Box3& box = colliders_[model.bodies.shape[i]].box;
         const double corner = box.lo.cwiseAbs().cwiseMax(box.hi.cwiseAbs()).norm();
         most = std::max(most, way.col(3).norm() + corner * way.leftCols<3>().norm());
     }
     near_.travel(most);
 }
 
-void ContactSet::find(const World& world, const BodyField& field, double h, std::vector<int>& impacts) {
+void ContactSet::find(const Model& model, const State& state, const BodyField& field, double h,
+                      std::vector<int>& impacts) {
     points_.clear();
     impacts.clear();
     if (!enabled_) return;
     for (int i : moving_) first_of_body_[i] = -1;
     slide_ = options_.slide_speed * h;
-    collider_pairs(world, field, h);
+    collider_pairs(model, state, field, h);
     for (const auto& pair : pairs_)
-        if (world.may_collide(pair.a, pair.b)) add_pair(world, field, pair.a, pair.b, h, impacts);
+        if (model.may_collide(pair.a, pair.b)) add_pair(model, state, field, pair.a, pair.b, h, impacts);
     next_of_body_.assign(points_.size(), -1);
     for (int k = static_cast<int>(points_.size()) - 1; k >= 0; --k) {
         if (points_[k].both_move) continue;
@@ -146,11 +148,11 @@ void ContactSet::find(const World& world, const BodyField& field, double h, std:
     impacts.erase(std::unique(impacts.begin(), impacts.end()), impacts.end());
 }
 
-void ContactSet::add_pair(const World& world, const BodyField& field, int first, int second, double h,
-                          std::vector<int>& impacts) {
+void ContactSet::add_pair(const Model& model, const State& state, const BodyField& field, int first,
+                          int second, double h, std::vector<int>& impacts) {
     const int a = field.moving[second] ? first : second, b = field.moving[second] ? second : first;
-    const auto &ca = colliders_[world.bodies.shape[a]], &cb = colliders_[world.bodies.shape[b]];
-    const double margin = 1.2 * (reach(world, field, a, ca.radius, h) + reach(world, field, b, cb.radius, h));
+    const auto &ca = colliders_[model.bodies.shape[a]], &cb = colliders_[model.bodies.shape[b]];
+    const double margin = 1.2 * (reach(state, field, a, ca.radius, h) + reach(state, field, b, cb.radius, h));
     // Bodies as they will be turned at the step's end: what rolls touches there with another point than now.
     const auto pose = [&](int i) -> Mat34 {
         Mat34 placed = field.x[i];
@@ -160,12 +162,12 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
     const Mat34 pose_a = pose(a), pose_b = pose(b);
     found_.clear();
     const double near = std::max(margin, 1e-4 * cb.radius);
-    const Primitive& primitive = world.shape_of(a).primitive;
+    const Primitive& primitive = model.shape_of(a).primitive;
     if (!field.moving[a] && has_closed_form(primitive.kind))
-        probe_contacts(&primitive, nullptr, pose_a, world.shape_of(b), probes_[world.bodies.shape[b]], pose_b,
+        probe_contacts(&primitive, nullptr, pose_a, model.shape_of(b), probes_[model.bodies.shape[b]], pose_b,
                        near, 6, found_);
     else if (!field.moving[a] && ca.field)
-        probe_contacts(nullptr, ca.field.get(), pose_a, world.shape_of(b), probes_[world.bodies.shape[b]],
+        probe_contacts(nullptr, ca.field.get(), pose_a, model.shape_of(b), probes_[model.bodies.shape[b]],
                        pose_b, near, 6, found_);
     else
         geometry::collide::find_contacts(ca, pose_a.leftCols<3>(), pose_a.col(3), cb, pose_b.leftCols<3>(),
@@ -177,8 +179,8 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
         std::erase_if(found_, [&](const auto& contact) { return contact.distance < deepest; });
     }
     const auto stiffness = [&](int i) {
-        const double young = world.materials[world.bodies.material[i]].young;
-        const double material = 1e-3 * young * std::cbrt(world.bodies.volume[i]);
+        const double young = model.materials[model.bodies.material[i]].young;
+        const double material = 1e-3 * young * std::cbrt(model.bodies.volume[i]);
         return options_.stiffness * std::max(material, 10.0 * field.matrix(i).mass_rate);
     };
     for (const auto& contact : found_) {
@@ -186,9 +188,9 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
         p.a = a;
         p.b = b;
         p.both_move = field.moving[a] != 0;
-        p.weight = 0.05 * world.bodies.mass[b] * world.gravity.norm();
+        p.weight = 0.05 * model.bodies.mass[b] * state.gravity.norm();
         p.normal = contact.normal;
-        p.friction = world.pair_friction(a, b);
+        p.friction = model.pair_friction(a, b);
         p.stiffness = p.both_move ? std::min(stiffness(a), stiffness(b)) : stiffness(b);
         const Vec3 on_a = contact.point - 0.5 * contact.distance * contact.normal;
         const Vec3 on_b = contact.point + 0.5 * contact.distance * contact.normal;
@@ -197,10 +199,10 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
         };
         p.xa = local(pose_a, on_a);
         p.xb = local(pose_b, on_b);
-        p.start = transform(world.bodies.q[b], p.xb) - transform(world.bodies.q[a], p.xa);
+        p.start = transform(state.q[b], p.xb) - transform(state.q[a], p.xa);
         p.key = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 40) ^
                 (static_cast<std::uint64_t>(static_cast<std::uint32_t>(b)) << 16) ^ contact.id;
-        const Vec3 velocity = transform(world.bodies.rate[b], p.xb) - transform(world.bodies.rate[a], p.xa);
+        const Vec3 velocity = transform(state.rate[b], p.xb) - transform(state.rate[a], p.xa);
         const double approach = -velocity.dot(p.normal);
         p.aim = contact.distance < 0.0 ? recovery * contact.distance : 0.0;
         const auto last = last_force_.find(p.key);
@@ -212,10 +214,10 @@ void ContactSet::add_pair(const World& world, const BodyField& field, int first,
         };
         const double ahead = p.normal.dot(transform(goal(b), p.xb) - transform(goal(a), p.xa));
         p.active = ahead < p.aim || p.force > p.weight;
-        if (p.active && fresh && approach > 3.0 * h * world.gravity.norm()) {
+        if (p.active && fresh && approach > 3.0 * h * state.gravity.norm()) {
             impacts.push_back(b);
             if (p.both_move) impacts.push_back(a);
-            const double bounce = world.pair_restitution(a, b);
+            const double bounce = model.pair_restitution(a, b);
             if (bounce > 0.0) p.aim = std::max(p.aim, contact.distance + bounce * approach * h);
         }
         const Vec3 slide = h * (velocity + approach * p.normal);
@@ -314,8 +316,8 @@ bool ContactSet::update(const BodyField& field, const std::vector<int>& contacts
     return changed;
 }
 
-void ContactSet::write(const BodyField& field, World& world) const {
-    world.contacts.clear();
+void ContactSet::write(const BodyField& field, Outputs& outputs) const {
+    outputs.contacts.clear();
     for (const ContactPoint& c : points_) {
         if (!c.active || c.force <= 0.0) continue;
         const Vec3 s = separation(c, field), moved = s - c.start;
@@ -326,7 +328,7 @@ void ContactSet::write(const BodyField& field, World& world) const {
         out.normal = c.normal;
         out.distance = c.normal.dot(s);
         out.force = c.force * c.normal - c.slide_stiffness * (moved - c.normal * c.normal.dot(moved));
-        world.contacts.push_back(out);
+        outputs.contacts.push_back(out);
     }
 }
 

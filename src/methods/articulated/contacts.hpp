@@ -42,16 +42,17 @@ struct ContactPoint {
 
 class ContactSet {
   public:
-    ContactSet(const World& world, const ContactOptions& options);
+    ContactSet(const Model& model, const State& state, const ContactOptions& options);
 
     bool enabled() const { return enabled_; }
 
     // Finds the contacts of the step that begins: bodies at the iterate, colliders at the step's end.
     // `impacts` receives moving bodies that are hit at speed.
-    void find(const World& world, const BodyField& field, double h, std::vector<int>& impacts);
+    void find(const Model& model, const State& state, const BodyField& field, double h,
+              std::vector<int>& impacts);
 
     // Bodies go from one state to the next. `wake`: they have been put elsewhere by something else.
-    void moved(const World& world, const std::vector<Mat34>& from, const std::vector<Mat34>& to);
+    void moved(const Model& model, const std::vector<Mat34>& from, const std::vector<Mat34>& to);
     void wake() { near_.wake(); }
 
     std::vector<ContactPoint>& points() { return points_; }
@@ -72,7 +73,7 @@ class ContactSet {
     static Vec3 separation(const ContactPoint& contact, const BodyField& field);
     double point_energy(const ContactPoint& contact, const BodyField& field) const;
 
-    void write(const BodyField& field, World& world) const;
+    void write(const BodyField& field, Outputs& outputs) const;
     double min_distance(const BodyField& field) const;
     int count() const;  // active ones
 
@@ -82,8 +83,8 @@ class ContactSet {
 
   private:
     bool update_point(ContactPoint& contact, const BodyField& field, double load) const;
-    void collider_pairs(const World& world, const BodyField& field, double h);
-    void add_pair(const World& world, const BodyField& field, int a, int b, double h,
+    void collider_pairs(const Model& model, const State& state, const BodyField& field, double h);
+    void add_pair(const Model& model, const State& state, const BodyField& field, int a, int b, double h,
                   std::vector<int>& impacts);
 
     ContactOptions options_;

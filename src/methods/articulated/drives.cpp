@@ -79,15 +79,15 @@ std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index) {
     return rows;
 }
 
-void begin_step(DriveRow& drive, const Joint& joint, const BodyField& field, const StepStart& start) {
+void begin_step(DriveRow& drive, const Joint& joint, const std::array<double, 3>& coordinate,
+                const BodyField& field, const StepStart& start) {
     static const Mat34 still = Mat34::Zero();
     const int a = joint.bodies[0], b = joint.bodies[1];
     const auto map = [](const std::vector<Mat34>& all, int body, const Mat34& world) -> const Mat34& {
         return body < 0 ? world : all[body];
     };
-    const Bodies& bodies = start.world.bodies;
-    const Mat34 &qa = map(bodies.q, a, world_map()), &qb = map(bodies.q, b, world_map());
-    drive.reference = coordinate_at(drive, joint, qa, qb, joint.coordinate[std::min(drive.coordinate, 2)]);
+    const Mat34 &qa = map(start.state.q, a, world_map()), &qb = map(start.state.q, b, world_map());
+    drive.reference = coordinate_at(drive, joint, qa, qb, coordinate[std::min(drive.coordinate, 2)]);
 
     const auto k = static_cast<std::size_t>(drive.coordinate);
     const DriveSpec* spec = k < joint.spec.drives.size() ? &joint.spec.drives[k] : nullptr;
@@ -95,9 +95,10 @@ void begin_step(DriveRow& drive, const Joint& joint, const BodyField& field, con
 
     // the coordinate's own implicit rule: rate = (theta - predicted) / eta; only armature asks for rates
     double predicted = drive.reference;
-    double predicted_rate = armature > 0 ? coordinate_rate(drive, joint, qa, qb, map(bodies.rate, a, still),
-                                                           map(bodies.rate, b, still))
-                                         : 0.0;
+    double predicted_rate = armature > 0
+                                ? coordinate_rate(drive, joint, qa, qb, map(start.state.rate, a, still),
+                                                  map(start.state.rate, b, still))
+                                : 0.0;
     const int any = a >= 0 && field.moving[a] ? a : b;
     const bool euler = field.euler[any] != 0;
     const double eta = field.eta(any);

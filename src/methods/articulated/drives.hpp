@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "methods/articulated/component.hpp"
-#include "world/joint_rows.hpp"
+#include "model/joint_rows.hpp"
 
 namespace tenon::articulated {
 
@@ -38,7 +38,8 @@ struct DriveRow {
 std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index);
 
 // Targets, stiffnesses and bounds for the step that begins.
-void begin_step(DriveRow& drive, const Joint& joint, const BodyField& field, const StepStart& start);
+void begin_step(DriveRow& drive, const Joint& joint, const std::array<double, 3>& coordinate,
+                const BodyField& field, const StepStart& start);
 
 // The row at the iterate: value, compliance and, where wanted, gradients by side.
 struct DriveValue {

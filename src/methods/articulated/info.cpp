@@ -87,9 +87,9 @@ std::optional<Unsupported> supports(const Scene& scene) {
     return std::nullopt;
 }
 
-std::unique_ptr<Method> make(const World& world, const Params& params) {
-    if (params.text("model") == "rigid") return std::make_unique<RigidMethod>(world, RigidOptions{});
-    return std::make_unique<ArticulatedMethod>(world, read_options(params));
+std::unique_ptr<Stepper> make(const Model& model, const State& state, const Params& params) {
+    if (params.text("model") == "rigid") return std::make_unique<RigidMethod>(model, state, RigidOptions{});
+    return std::make_unique<ArticulatedMethod>(model, state, read_options(params));
 }
 
 }  // namespace

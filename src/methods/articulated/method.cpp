@@ -29,15 +29,16 @@ Mat34 generalised(const Wrench& wrench, const Mat3& rotation) {
 
 }  // namespace
 
-ArticulatedMethod::ArticulatedMethod(const World& world, const Options& options) : options_(options) {
-    build(world);
+ArticulatedMethod::ArticulatedMethod(const Model& model, const State& state, const Options& options)
+    : options_(options) {
+    build(model, state);
 }
 
-void ArticulatedMethod::build(const World& world) {
-    const int count = world.bodies.size();
+void ArticulatedMethod::build(const Model& model, const State& state) {
+    const int count = model.bodies.size();
     field_.polar_free = options_.polar_free;
-    field_.x = world.bodies.q;
-    field_.target = world.bodies.q;
+    field_.x = state.q;
+    field_.target = state.q;
     field_.dq.assign(count, Mat34::Zero());
     field_.rotation.assign(count, Mat3::Identity());
     field_.stress.assign(count, Mat3::Zero());
@@ -53,32 +54,32 @@ void ArticulatedMethod::build(const World& world) {
     using Key = std::tuple<double, double, double, double, double, int>;
     std::map<Key, int> known;
     for (int i = 0; i < count; ++i) {
-        if (world.bodies.type[i] == BodyType::kinematic_body) scripted_.push_back(i);
-        if (world.bodies.type[i] == BodyType::static_body) fixed_.push_back(i);
-        if (!world.bodies.dynamic(i)) continue;
+        if (state.type[i] == BodyType::kinematic_body) scripted_.push_back(i);
+        if (state.type[i] == BodyType::static_body) fixed_.push_back(i);
+        if (!state.dynamic(i)) continue;
         field_.moving[i] = 1;
-        const Vec3& moments = world.bodies.second_moments[i];
-        const Key key{world.bodies.mass[i],    moments.x(), moments.y(), moments.z(), world.bodies.volume[i],
-                      world.bodies.material[i]};
+        const Vec3& moments = model.bodies.second_moments[i];
+        const Key key{model.bodies.mass[i],    moments.x(), moments.y(), moments.z(), model.bodies.volume[i],
+                      model.bodies.material[i]};
         const auto [found, added] = known.try_emplace(key, static_cast<int>(field_.kinds.size()));
         if (added) {
-            const MaterialSpec& material = world.materials[world.bodies.material[i]];
-            field_.kinds.push_back(make_kind(world.bodies.mass[i], moments, world.bodies.volume[i],
+            const MaterialSpec& material = model.materials[model.bodies.material[i]];
+            field_.kinds.push_back(make_kind(model.bodies.mass[i], moments, model.bodies.volume[i],
                                              material.young, std::min(material.poisson, 0.49)));
         }
         field_.kind[i] = found->second;
     }
     scripted_rate_.assign(scripted_.size(), Mat34::Zero());
-    components_ = make_components(world, options_.solver);
+    components_ = make_components(model, state, options_.solver);
     component_of_.assign(count, -1);
     for (std::size_t c = 0; c < components_.size(); ++c)
         for (int body : components_[c]->bodies) component_of_[body] = static_cast<int>(c);
     euler_left_.assign(count, 0);
     merged_.clear();
     merged_signature_.clear();
-    auto contacts = std::make_unique<ContactSet>(world, options_.contact);
+    auto contacts = std::make_unique<ContactSet>(model, state, options_.contact);
     contacts_ = std::move(contacts);
-    sort_joints(world);
+    sort_joints(model, state);
     only_chains_ = !contacts_->enabled() && !options_.polar_free && options_.min_iterations <= 1;
     for (const auto& component : components_) only_chains_ = only_chains_ && component->can_sweep();
     keeps_stress_ = false;
@@ -86,31 +87,32 @@ void ArticulatedMethod::build(const World& world) {
     matrix_step_ = 0.0;
 }
 
-StepReport ArticulatedMethod::step(World& world, double dt) {
+StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     timer_.reset();
     total_ = {};
     only_swept_ = true;
-    if (joints_changed(world)) build(world);
+    if (joints_changed(model, state)) build(model, state);
     const bool with_history = options_.bdf2 && has_history_ && history_step_ == dt;
     const bool whole = !options_.bdf2 || with_history;
     std::vector<int> euler_before;
     if (contacts_->enabled()) euler_before = euler_left_;
-    if (!whole || !advance(world, dt, world.time + dt, with_history, false)) {
+    if (!whole || !advance(model, state, dt, state.time + dt, with_history, false)) {
         if (contacts_->enabled()) euler_left_ = euler_before;
-        advance_in_pieces(world, dt, whole ? std::min(4, options_.start_substeps) : options_.start_substeps);
+        advance_in_pieces(model, state, dt,
+                          whole ? std::min(4, options_.start_substeps) : options_.start_substeps);
     }
     {
         auto guard = timer_.stage("outputs");
-        write_joints(world);
+        write_joints(model, state, outputs);
     }
     StepReport report;
-    contacts_->write(field_, world);
-    report.contacts = static_cast<int>(world.contacts.size());
+    contacts_->write(field_, outputs);
+    report.contacts = static_cast<int>(outputs.contacts.size());
     report.min_distance = contacts_->min_distance(field_);
     report.joint_residual = total_.residual;
     report.iterations = total_.solves;
     report.converged = total_.converged;
-    if (break_joints(world)) report.warnings.push_back("a joint broke");
+    if (break_joints(model, state, outputs)) report.warnings.push_back("a joint broke");
     report.phases = timer_.stages();
     report.figures = {{"solves", static_cast<double>(total_.solves)},
                       {"halvings", static_cast<double>(total_.halvings)},
@@ -131,17 +133,17 @@ StepReport ArticulatedMethod::step(World& world, double dt) {
 
 // BDF2 needs a step behind it: the first one is made of small implicit Euler steps. So is a step in which bodies turn too
 // far for the solve to follow, such as the tip of a whip.
-void ArticulatedMethod::advance_in_pieces(World& world, double dt, int pieces) {
-    std::vector<Mat34> start_q = world.bodies.q, start_rate = world.bodies.rate;
+void ArticulatedMethod::advance_in_pieces(const Model& model, State& state, double dt, int pieces) {
+    std::vector<Mat34> start_q = state.q, start_rate = state.rate;
     pieces = std::max(1, pieces);
     total_.strain = 0.0;
     total_.converged = true;
     try {
         for (int k = 0; k < pieces; ++k)
-            advance(world, dt / pieces, world.time + dt * (k + 1) / pieces, false, true);
+            advance(model, state, dt / pieces, state.time + dt * (k + 1) / pieces, false, true);
     } catch (...) {
-        world.bodies.q = start_q;
-        world.bodies.rate = start_rate;
+        state.q = start_q;
+        state.rate = start_rate;
         throw;
     }
     previous_q_ = std::move(start_q);
@@ -152,18 +154,19 @@ void ArticulatedMethod::advance_in_pieces(World& world, double dt, int pieces) {
 
 // Matrices, targets, then each component by itself; the world changes only when all have succeeded.
 // False, with the world as it was, when that was not to be done well in one step and it is not the last try.
-bool ArticulatedMethod::advance(World& world, double h, double end_time, bool with_history, bool last_try) {
+bool ArticulatedMethod::advance(const Model& model, State& state, double h, double end_time,
+                                bool with_history, bool last_try) {
     set_step_size(h, with_history);
-    move_scripted(world, end_time);
+    move_scripted(model, state, end_time);
     // A sweep starts from poses alone: it does not know which strain to leave behind.
     const bool turning =
         (known_ || !loaded_stress_.empty()) && last_excess_ > 0.1 * options_.strain_tolerance;
-    const Sweep swept = may_sweep(world) && !turning ? sweep(world, h, with_history) : Sweep::failed;
+    const Sweep swept = may_sweep(model) && !turning ? sweep(state, h, with_history) : Sweep::failed;
     if (swept == Sweep::settled) return true;
     only_swept_ = false;
     {
         auto guard = timer_.stage("targets");
-        set_targets(world, h, end_time, with_history);
+        set_targets(model, state, h, end_time, with_history);
     }
     if (!known_)  // rotation and strain of a state that did not come from a step of ours
         for (const auto& component : components_) refresh(field_, component->bodies);
@@ -172,20 +175,20 @@ bool ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
     known_ = false;
     {
         auto guard = timer_.stage("contacts");
-        find_contacts(world, h);
-        merge_touching(world);
+        find_contacts(model, state, h);
+        merge_touching(model, state);
         const auto& euler = field_.euler;  // impacts change the rule
         if (std::find(euler.begin(), euler.end(), 1) != euler.end())
-            set_targets(world, h, end_time, with_history);
+            set_targets(model, state, h, end_time, with_history);
     }
     {
         auto guard = timer_.stage("solve");
-        const StepStart start{world, with_history ? &previous_q_ : nullptr,
+        const StepStart start{model, state, with_history ? &previous_q_ : nullptr,
                               with_history ? &previous_rate_ : nullptr, end_time};
         reports_.resize(current_.size());
         const auto run = [&](std::size_t c) {
             current_[c]->begin_step(field_, start);
-            NewtonLoop loop(options_, field_, *contacts_, *current_[c], touched_[c], world.bodies.q);
+            NewtonLoop loop(options_, field_, *contacts_, *current_[c], touched_[c], state.q);
             if (swept == Sweep::begun) loop.take_first(&new_rate_);
             if (!last_try) loop.may_give_up();
             reports_[c] = loop.run();
@@ -204,7 +207,7 @@ bool ArticulatedMethod::advance(World& world, double h, double end_time, bool wi
     known_ = true;
     last_excess_ = total_.excess;
     contacts_->remember();
-    commit(world, h, with_history);
+    commit(model, state, h, with_history);
     return true;
 }
 
@@ -247,22 +250,23 @@ void ArticulatedMethod::set_step_size(double h, bool with_history) {
     for (const KindMatrix& kind : field_.matrices[0]) sweep_kinds_.push_back(sweep_kind(kind));
 }
 
-void ArticulatedMethod::move_scripted(const World& world, double end_time) {
+void ArticulatedMethod::move_scripted(const Model& model, const State& state, double end_time) {
     for (std::size_t k = 0; k < scripted_.size(); ++k) {
-        field_.x[scripted_[k]] = scripted_pose(world, scripted_[k], end_time);
-        scripted_rate_[k] = scripted_rate(world, scripted_[k], end_time);
+        field_.x[scripted_[k]] = scripted_pose(model, state, scripted_[k], end_time);
+        scripted_rate_[k] = scripted_rate(model, scripted_[k], end_time);
     }
 }
 
 // q~ = q_n + h v_n + h^2 M^-1 f (implicit Euler), or its BDF2 counterpart with eta = 2h/3.
-void ArticulatedMethod::set_targets(const World& world, double h, double end_time, bool with_history) {
-    const bool loads = !world.forces.empty() || world.wind.drag > 0;
-    if (loads) external_wrenches(world, end_time, wrenches_);
+void ArticulatedMethod::set_targets(const Model& model, const State& state, double h, double end_time,
+                                    bool with_history) {
+    const bool loads = !model.forces.empty() || model.wind.drag > 0;
+    if (loads) external_wrenches(model, state, end_time, wrenches_);
     std::atomic<bool> changed{false};
     parallel_for(field_.x.size(), kGrain, [&](std::size_t i) {
         if (!field_.moving[i]) return;
         const int body = static_cast<int>(i);
-        const Mat34 &q = world.bodies.q[i], &v = world.bodies.rate[i];
+        const Mat34 &q = state.q[i], &v = state.rate[i];
         if (field_.x[i] != q) changed = true;
         field_.x[i] = q;
         const double eta = field_.eta(body);
@@ -270,7 +274,7 @@ void ArticulatedMethod::set_targets(const World& world, double h, double end_tim
             field_.target[i] = (4.0 * q - previous_q_[i]) / 3.0 + (eta / 3.0) * (4.0 * v - previous_rate_[i]);
         else
             field_.target[i] = q + h * v;
-        field_.target[i].col(3) += eta * eta * world.gravity;
+        field_.target[i].col(3) += eta * eta * state.gravity;
         if (!loads) return;
         const KindMatrix& kind = field_.matrix(body);
         const Mat34 force = generalised(wrenches_[i], safe_polar(q.leftCols<3>()).rotation);
@@ -283,16 +287,16 @@ void ArticulatedMethod::set_targets(const World& world, double h, double end_tim
     }
 }
 
-void ArticulatedMethod::commit(World& world, double h, bool with_history) {
-    contacts_->moved(world, world.bodies.q, field_.x);
+void ArticulatedMethod::commit(const Model& model, State& state, double h, bool with_history) {
+    contacts_->moved(model, state.q, field_.x);
     parallel_for(field_.x.size(), kGrain, [&](std::size_t i) {
         if (!field_.moving[i]) return;
-        const Mat34 q = world.bodies.q[i], v = world.bodies.rate[i];
+        const Mat34 q = state.q[i], v = state.rate[i];
         if (with_history && !field_.euler[i])
-            world.bodies.rate[i] = (field_.x[i] - (4.0 * q - previous_q_[i]) / 3.0) * (1.5 / h);
+            state.rate[i] = (field_.x[i] - (4.0 * q - previous_q_[i]) / 3.0) * (1.5 / h);
         else
-            world.bodies.rate[i] = (field_.x[i] - q) / h;
-        world.bodies.q[i] = field_.x[i];
+            state.rate[i] = (field_.x[i] - q) / h;
+        state.q[i] = field_.x[i];
         if (with_history) {
             previous_q_[i] = q;
             previous_rate_[i] = v;
@@ -301,11 +305,11 @@ void ArticulatedMethod::commit(World& world, double h, bool with_history) {
     for (std::size_t k = 0; k < scripted_.size(); ++k) {
         const int body = scripted_[k];
         if (with_history) {
-            previous_q_[body] = world.bodies.q[body];
-            previous_rate_[body] = world.bodies.rate[body];
+            previous_q_[body] = state.q[body];
+            previous_rate_[body] = state.rate[body];
         }
-        world.bodies.q[body] = field_.x[body];
-        world.bodies.rate[body] = scripted_rate_[k];
+        state.q[body] = field_.x[body];
+        state.rate[body] = scripted_rate_[k];
     }
 }
 

@@ -11,36 +11,37 @@
 
 namespace tenon::articulated {
 
-class ArticulatedMethod : public Method {
+class ArticulatedMethod : public Stepper {
   public:
-    ArticulatedMethod(const World& world, const Options& options);
+    ArticulatedMethod(const Model& model, const State& state, const Options& options);
 
-    StepReport step(World& world, double dt) override;
+    StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 
   private:
-    void build(const World& world);
-    void sort_joints(const World& world);
-    bool joints_changed(const World& world) const;
-    bool advance(World& world, double h, double end_time, bool with_history, bool last_try);
-    void advance_in_pieces(World& world, double dt, int pieces);
+    void build(const Model& model, const State& state);
+    void sort_joints(const Model& model, const State& state);
+    bool joints_changed(const Model& model, const State& state) const;
+    bool advance(const Model& model, State& state, double h, double end_time, bool with_history,
+                 bool last_try);
+    void advance_in_pieces(const Model& model, State& state, double dt, int pieces);
     void set_step_size(double h, bool with_history);
-    void move_scripted(const World& world, double end_time);
-    void set_targets(const World& world, double h, double end_time, bool with_history);
-    void find_contacts(const World& world, double h);
-    void merge_touching(const World& world);
+    void move_scripted(const Model& model, const State& state, double end_time);
+    void set_targets(const Model& model, const State& state, double h, double end_time, bool with_history);
+    void find_contacts(const Model& model, const State& state, double h);
+    void merge_touching(const Model& model, const State& state);
     bool add_reports();
-    void commit(World& world, double h, bool with_history);
+    void commit(const Model& model, State& state, double h, bool with_history);
     // Whole steps of worlds that are chains of ball joints and nothing else (method_sweep.cpp).
-    bool may_sweep(const World& world) const;
+    bool may_sweep(const Model& model) const;
     enum class Sweep { failed, begun, settled };
-    Sweep sweep(World& world, double h, bool with_history);
+    Sweep sweep(State& state, double h, bool with_history);
     SweepRule sweep_rule(const Vec3& gravity, double h, bool with_history) const;
-    SweepState sweep_state(const World& world, bool with_history);
-    void commit_sweep(World& world, bool with_history);
-    void write_joints(World& world);
-    bool break_joints(World& world);
+    SweepState sweep_state(const State& state, bool with_history);
+    void commit_sweep(State& state, bool with_history);
+    void write_joints(const Model& model, State& state, Outputs& outputs);
+    bool break_joints(const Model& model, State& state, Outputs& outputs);
 
     Options options_;
     BodyField field_;

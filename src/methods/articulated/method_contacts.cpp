@@ -10,11 +10,11 @@ namespace tenon::articulated {
 
 // Contacts with colliders make the matrices of the bodies they touch dense; impacts are stepped by implicit Euler,
 // because BDF2 would carry half the speed from before them on.
-void ArticulatedMethod::find_contacts(const World& world, double h) {
+void ArticulatedMethod::find_contacts(const Model& model, const State& state, double h) {
     std::fill(field_.dense.begin(), field_.dense.end(), -1);
     if (!contacts_->enabled()) return;
     std::vector<int> impacts;
-    contacts_->find(world, field_, h, impacts);
+    contacts_->find(model, state, field_, h, impacts);
     std::vector<char> hit(components_.size(), 0);
     for (int body : impacts) hit[component_of_[body]] = 1;
     for (const auto& component : components_)
@@ -28,7 +28,7 @@ void ArticulatedMethod::find_contacts(const World& world, double h) {
 }
 
 // Components whose links touch each other are solved as one, with their contacts as soft rows.
-void ArticulatedMethod::merge_touching(const World& world) {
+void ArticulatedMethod::merge_touching(const Model& model, const State& state) {
     std::vector<int> root(components_.size());
     std::iota(root.begin(), root.end(), 0);
     const auto find = [&](int i) {
@@ -57,9 +57,9 @@ void ArticulatedMethod::merge_touching(const World& world) {
                 list.insert(list.end(), components_[c]->bodies.begin(), components_[c]->bodies.end());
             }
         for (auto& [top, bodies] : bodies_of)
-            merged_.push_back(std::make_unique<RowComponent>(world, bodies, joints_among(world, bodies),
-                                                             options_.solver, contacts_.get(),
-                                                             contacts_of[top]));
+            merged_.push_back(
+                std::make_unique<RowComponent>(model, state, bodies, joints_among(model, state, bodies),
+                                               options_.solver, contacts_.get(), contacts_of[top]));
         merged_signature_ = signature;
     } else {
         std::size_t number = 0;

@@ -6,8 +6,8 @@
 
 namespace tenon::articulated {
 
-bool ArticulatedMethod::may_sweep(const World& world) const {
-    return only_chains_ && world.forces.empty() && world.wind.drag <= 0;
+bool ArticulatedMethod::may_sweep(const Model& model) const {
+    return only_chains_ && model.forces.empty() && model.wind.drag <= 0;
 }
 
 SweepRule ArticulatedMethod::sweep_rule(const Vec3& gravity, double h, bool with_history) const {
@@ -21,24 +21,24 @@ SweepRule ArticulatedMethod::sweep_rule(const Vec3& gravity, double h, bool with
     return rule;
 }
 
-SweepState ArticulatedMethod::sweep_state(const World& world, bool with_history) {
+SweepState ArticulatedMethod::sweep_state(const State& state, bool with_history) {
     const auto numbers = [](const std::vector<Mat34>& values) { return values.front().data(); };
-    SweepState state;
-    state.q = numbers(world.bodies.q);
-    state.rate = numbers(world.bodies.rate);
-    state.previous_q = with_history ? numbers(previous_q_) : state.q;
-    state.previous_rate = with_history ? numbers(previous_rate_) : state.rate;
-    state.new_q = field_.x.front().data();
-    state.new_rate = new_rate_.front().data();
-    return state;
+    SweepState arrays;
+    arrays.q = numbers(state.q);
+    arrays.rate = numbers(state.rate);
+    arrays.previous_q = with_history ? numbers(previous_q_) : arrays.q;
+    arrays.previous_rate = with_history ? numbers(previous_rate_) : arrays.rate;
+    arrays.new_q = field_.x.front().data();
+    arrays.new_rate = new_rate_.front().data();
+    return arrays;
 }
 
 // A step that one solve does not settle goes on in the general way, with the result of the sweep as its first solve.
-ArticulatedMethod::Sweep ArticulatedMethod::sweep(World& world, double h, bool with_history) {
-    for (int body : fixed_) field_.x[body] = world.bodies.q[body];
+ArticulatedMethod::Sweep ArticulatedMethod::sweep(State& state, double h, bool with_history) {
+    for (int body : fixed_) field_.x[body] = state.q[body];
     if (new_rate_.size() != field_.x.size()) new_rate_.assign(field_.x.size(), Mat34::Zero());
-    const SweepRule rule = sweep_rule(world.gravity, h, with_history);
-    const SweepState state = sweep_state(world, with_history);
+    const SweepRule rule = sweep_rule(state.gravity, h, with_history);
+    const SweepState arrays = sweep_state(state, with_history);
     known_ = false;  // rotation and stress of the field will be those of an older state
     reports_.assign(components_.size(), {});
     bool settled = true;
@@ -46,7 +46,7 @@ ArticulatedMethod::Sweep ArticulatedMethod::sweep(World& world, double h, bool w
         auto guard = timer_.stage("solve");
         for (std::size_t c = 0; c < components_.size(); ++c) {
             const SweepReport swept =
-                static_cast<BallChain&>(*components_[c]).sweep(field_, sweep_kinds_, rule, state);
+                static_cast<BallChain&>(*components_[c]).sweep(field_, sweep_kinds_, rule, arrays);
             if (!swept.near || !std::isfinite(swept.energy_after)) return Sweep::failed;
             reports_[c].solves = 1;
             reports_[c].strain = swept.strain;
@@ -68,21 +68,21 @@ ArticulatedMethod::Sweep ArticulatedMethod::sweep(World& world, double h, bool w
     for (const auto& component : components_) current_.push_back(component.get());
     add_reports();
     auto guard = timer_.stage("commit");
-    commit_sweep(world, with_history);
+    commit_sweep(state, with_history);
     return Sweep::settled;
 }
 
-void ArticulatedMethod::commit_sweep(World& world, bool with_history) {
-    for (int body : fixed_) new_rate_[body] = world.bodies.rate[body];
+void ArticulatedMethod::commit_sweep(State& state, bool with_history) {
+    for (int body : fixed_) new_rate_[body] = state.rate[body];
     for (std::size_t k = 0; k < scripted_.size(); ++k) new_rate_[scripted_[k]] = scripted_rate_[k];
     if (with_history) {
-        previous_q_.swap(world.bodies.q);
-        previous_rate_.swap(world.bodies.rate);
+        previous_q_.swap(state.q);
+        previous_rate_.swap(state.rate);
     }
-    world.bodies.q.swap(field_.x);
-    world.bodies.rate.swap(new_rate_);
+    state.q.swap(field_.x);
+    state.rate.swap(new_rate_);
     // what was exchanged is written again before it is read, but for bodies that do not move
-    for (int body : fixed_) field_.x[body] = world.bodies.q[body];
+    for (int body : fixed_) field_.x[body] = state.q[body];
 }
 
 }  // namespace tenon::articulated

@@ -41,7 +41,8 @@ Vec3 anchor(const BodyField& field, int body, const Vec3& point) {
 
 }  // namespace
 
-NetLayout find_net(const World& world, const std::vector<int>& bodies, const std::vector<int>& joints) {
+NetLayout find_net(const Model& model, const State& state, const std::vector<int>& bodies,
+                   const std::vector<int>& joints) {
     NetLayout layout;
     // sides of joints (2j, 2j+1) that are one point: the two sides of a joint, and equal anchors of a body
     std::vector<int> root(2 * joints.size());
@@ -54,12 +55,11 @@ NetLayout find_net(const World& world, const std::vector<int>& bodies, const std
     for (std::size_t j = 0; j < joints.size(); ++j) {
         root[find(static_cast<int>(2 * j + 1))] = find(static_cast<int>(2 * j));
         for (int side = 0; side < 2; ++side) {
-            const int body = world.joints[joints[j]].bodies[side];
-            if (body >= 0 && world.bodies.dynamic(body))
-                sides_of[body].push_back(static_cast<int>(2 * j) + side);
+            const int body = model.joints[joints[j]].bodies[side];
+            if (body >= 0 && state.dynamic(body)) sides_of[body].push_back(static_cast<int>(2 * j) + side);
         }
     }
-    const auto point_at = [&](int s) -> const Vec3& { return world.joints[joints[s / 2]].point[s % 2]; };
+    const auto point_at = [&](int s) -> const Vec3& { return model.joints[joints[s / 2]].point[s % 2]; };
     for (int body : bodies) {
         const auto& sides = sides_of[body];
         for (std::size_t a = 0; a < sides.size(); ++a)
@@ -79,8 +79,8 @@ NetLayout find_net(const World& world, const std::vector<int>& bodies, const std
     layout.fixed_side.assign(count, -1);
     for (std::size_t j = 0; j < joints.size(); ++j)
         for (int side = 0; side < 2; ++side) {
-            const int body = world.joints[joints[j]].bodies[side];
-            if (body >= 0 && world.bodies.dynamic(body)) continue;
+            const int body = model.joints[joints[j]].bodies[side];
+            if (body >= 0 && state.dynamic(body)) continue;
             const int p = layout.point_of_joint[j];
             if (layout.fixed[p]) return layout;  // held twice: conditions without unknowns
             layout.fixed[p] = 1;
@@ -104,7 +104,7 @@ NetLayout find_net(const World& world, const std::vector<int>& bodies, const std
     return layout;
 }
 
-NetComponent::NetComponent(const World& world, std::vector<int> component_bodies,
+NetComponent::NetComponent(const Model& model, std::vector<int> component_bodies,
                            std::vector<int> component_joints, NetLayout layout)
     : layout_(std::move(layout)), net_(layout_.body_points, layout_.fixed) {
     bodies = std::move(component_bodies);
@@ -120,10 +120,10 @@ NetComponent::NetComponent(const World& world, std::vector<int> component_bodies
         return -1;
     };
     for (std::size_t j = 0; j < component_joints.size(); ++j)
-        for (int body : world.joints[component_joints[j]].bodies)
+        for (int body : model.joints[component_joints[j]].bodies)
             if (const int s = slot_of(body, layout_.point_of_joint[j]); s >= 0) ++joints_at[s];
     for (std::size_t j = 0; j < component_joints.size(); ++j) {
-        const Joint& joint = world.joints[component_joints[j]];
+        const Joint& joint = model.joints[component_joints[j]];
         Link link;
         link.joint = component_joints[j];
         link.bodies = joint.bodies;
@@ -195,10 +195,10 @@ double NetComponent::residual(const BodyField& field) {
 }
 
 // A joint's force is that on the side which has no other joint in the point.
-void NetComponent::write_forces(const BodyField&, World& world) const {
+void NetComponent::write_forces(const BodyField&, const Model&, Outputs& outputs) const {
     for (const Link& link : links_) {
         if (link.slot < 0) continue;
-        Joint& joint = world.joints[link.joint];
+        JointOutput& joint = outputs.joints[link.joint];
         joint.force = link.second ? Vec3(-force_[link.slot]) : force_[link.slot];
         joint.torque.setZero();
     }

@@ -15,17 +15,18 @@ struct NetLayout {
     std::vector<int> fixed_joint, fixed_side;     // per fixed point: where its position comes from
     std::vector<int> point_of_joint;              // per joint of the component
 };
-NetLayout find_net(const World& world, const std::vector<int>& bodies, const std::vector<int>& joints);
+NetLayout find_net(const Model& model, const State& state, const std::vector<int>& bodies,
+                   const std::vector<int>& joints);
 
 class NetComponent : public Component {
   public:
-    NetComponent(const World& world, std::vector<int> component_bodies, std::vector<int> component_joints,
+    NetComponent(const Model& model, std::vector<int> component_bodies, std::vector<int> component_joints,
                  NetLayout layout);
 
     void solve(BodyField& field) override;
     double residual(const BodyField& field) override;
     std::string solver_name() const override { return "points"; }
-    void write_forces(const BodyField& field, World& world) const override;
+    void write_forces(const BodyField& field, const Model& model, Outputs& outputs) const override;
 
   private:
     struct Link {

@@ -7,7 +7,7 @@
 #include "geometry/collide/manifold.hpp"
 #include "geometry/primitive_distance.hpp"
 #include "geometry/signed_distance.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::articulated {
 

@@ -5,7 +5,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 
-#include "world/rigid_state.hpp"
+#include "model/rigid_state.hpp"
 
 namespace tenon::articulated {
 namespace {
@@ -40,20 +40,20 @@ double jacobi_sn(double u, double k) {
 
 }  // namespace
 
-RigidReference reference_of(const World& world, int body) {
-    const world::RigidState state = world::rigid_state(world.bodies, body);
+RigidReference reference_of(const Model& model, const State& state, int body) {
+    const model::RigidState now = model::rigid_state(state, body);
     RigidReference out;
-    out.mass = world.bodies.mass[body];
-    out.inertia = world.bodies.moments_of_inertia(body);
-    out.position = state.position;
-    out.velocity = state.velocity;
-    out.rotation = state.rotation;
-    out.spin = state.rotation.conjugate() * state.spin;
+    out.mass = model.bodies.mass[body];
+    out.inertia = model.bodies.moments_of_inertia(body);
+    out.position = now.position;
+    out.velocity = now.velocity;
+    out.rotation = now.rotation;
+    out.spin = now.rotation.conjugate() * now.spin;
     return out;
 }
 
-RigidReference reference_of(const World& world, int body, const Vec3& fixed_point) {
-    RigidReference out = reference_of(world, body);
+RigidReference reference_of(const Model& model, const State& state, int body, const Vec3& fixed_point) {
+    RigidReference out = reference_of(model, state, body);
     out.lever = out.rotation.conjugate() * (out.position - fixed_point);
     out.inertia.array() += out.mass * (out.lever.squaredNorm() - out.lever.array().square());
     return out;

@@ -3,7 +3,7 @@
 // fixed point.
 #pragma once
 
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::articulated {
 
@@ -19,8 +19,8 @@ struct RigidReference {
 };
 
 // A body of the world as such a reference, free or turning about a fixed point that lies on a principal axis.
-RigidReference reference_of(const World& world, int body);
-RigidReference reference_of(const World& world, int body, const Vec3& fixed_point);
+RigidReference reference_of(const Model& model, const State& state, int body);
+RigidReference reference_of(const Model& model, const State& state, int body, const Vec3& fixed_point);
 
 void step_explicit(RigidReference& body, const Vec3& gravity, double h);  // symplectic Euler
 void step_implicit(RigidReference& body, const Vec3& gravity,

@@ -13,14 +13,14 @@
 #include "math/timer.hpp"
 #include "methods/articulated/contacts.hpp"
 #include "methods/articulated/joint_outputs.hpp"
-#include "world/joint_rows.hpp"
-#include "world/rigid_state.hpp"
+#include "model/joint_rows.hpp"
+#include "model/rigid_state.hpp"
 
 namespace tenon::articulated {
 namespace {
 
-using world::RigidState;
-using world::skew;
+using model::RigidState;
+using model::skew;
 using Vec6 = Eigen::Matrix<double, 6, 1>;
 using Mat6 = Eigen::Matrix<double, 6, 6>;
 
@@ -38,7 +38,7 @@ Mat34 moved(const Mat34& q, int direction, double by) {
     if (direction < 3) {
         out(direction, 3) += by;
     } else {
-        const Mat3 turn = world::exponential_map(by * Vec3(Vec3::Unit(direction - 3))).toRotationMatrix();
+        const Mat3 turn = model::exponential_map(by * Vec3(Vec3::Unit(direction - 3))).toRotationMatrix();
         out.leftCols<3>() = turn * q.leftCols<3>();
     }
     return out;
@@ -71,61 +71,61 @@ struct RigidMethod::System {
     double h = 0.0;
     bool analysed = false;
 
-    explicit System(const World& world) : slot(world.bodies.size(), -1) {
-        for (int i = 0; i < world.bodies.size(); ++i)
-            if (world.bodies.dynamic(i)) {
+    explicit System(const Model& model, const State& state) : slot(model.bodies.size(), -1) {
+        for (int i = 0; i < model.bodies.size(); ++i)
+            if (state.dynamic(i)) {
                 slot[i] = static_cast<int>(bodies.size());
                 bodies.push_back(i);
             }
         row_start.push_back(0);
-        for (const Joint& joint : world.joints)
+        for (const Joint& joint : model.joints)
             row_start.push_back(row_start.back() + joint_row_count(joint.spec));
-        rows.resize(world.joints.size());
+        rows.resize(model.joints.size());
         multipliers.assign(row_start.back(), 0.0);
     }
     int unknowns() const { return 6 * static_cast<int>(bodies.size()); }
     const Mat34& map(int body) const { return body < 0 ? world_map() : q[body]; }
     bool moves(int body) const { return body >= 0 && slot[body] >= 0; }
 
-    void begin(const World& world, double step) {
+    void begin(const Model& model, const State& state, double step) {
         h = step;
-        q = world.bodies.q;
+        q = state.q;
         std::vector<Wrench> wrenches;
-        external_wrenches(world, world.time + h, wrenches);
+        external_wrenches(model, state, state.time + h, wrenches);
         start.clear(), force.clear(), torque.clear();
         for (int body : bodies) {
-            start.push_back(world::rigid_state(world.bodies, body));
-            force.push_back(world.bodies.mass[body] * world.gravity + wrenches[body].force);
+            start.push_back(model::rigid_state(state, body));
+            force.push_back(model.bodies.mass[body] * state.gravity + wrenches[body].force);
             torque.push_back(wrenches[body].torque);
         }
         now = start;
         for (std::size_t k = 0; k < bodies.size(); ++k) {
             now[k].position += h * now[k].velocity;
-            now[k].rotation = (world::exponential_map(h * now[k].spin) * now[k].rotation).normalized();
-            q[bodies[k]] = world::to_q(now[k]);
+            now[k].rotation = (model::exponential_map(h * now[k].spin) * now[k].rotation).normalized();
+            q[bodies[k]] = model::to_q(now[k]);
         }
-        for (int i = 0; i < world.bodies.size(); ++i)
-            if (world.bodies.type[i] == BodyType::kinematic_body)
-                q[i] = scripted_pose(world, i, world.time + h);
+        for (int i = 0; i < model.bodies.size(); ++i)
+            if (state.type[i] == BodyType::kinematic_body)
+                q[i] = scripted_pose(model, state, i, state.time + h);
     }
 
     // Velocities that lead from the start to the iterate, the balance of forces and the joints' rows there.
     // Returns its size as a length: h^2/m and h^2/I times what is out of balance, and the rows themselves.
-    double evaluate(const World& world) {
+    double evaluate(const Model& model) {
         residual.setZero(unknowns() + row_start.back());
         for (std::size_t k = 0; k < bodies.size(); ++k) {
             RigidState& body = now[k];
             body.velocity = (body.position - start[k].position) / h;
-            body.spin = world::logarithm_map(body.rotation * start[k].rotation.conjugate()) / h;
-            const double mass = world.bodies.mass[bodies[k]];
-            const Vec3 inertia = world.bodies.moments_of_inertia(bodies[k]);
+            body.spin = model::logarithm_map(body.rotation * start[k].rotation.conjugate()) / h;
+            const double mass = model.bodies.mass[bodies[k]];
+            const Vec3 inertia = model.bodies.moments_of_inertia(bodies[k]);
             residual.segment<3>(6 * k) = mass / h * (body.velocity - start[k].velocity) - force[k];
             residual.segment<3>(6 * k + 3) =
-                (world::spin_momentum(body, inertia) - world::spin_momentum(start[k], inertia)) / h -
+                (model::spin_momentum(body, inertia) - model::spin_momentum(start[k], inertia)) / h -
                 torque[k];
         }
-        for (std::size_t j = 0; j < world.joints.size(); ++j) {
-            const Joint& joint = world.joints[j];
+        for (std::size_t j = 0; j < model.joints.size(); ++j) {
+            const Joint& joint = model.joints[j];
             joint_rows(joint, map(joint.bodies[0]), map(joint.bodies[1]), rows[j]);
             for (int r = 0; r < rows[j].count; ++r) {
                 residual[unknowns() + row_start[j] + r] = rows[j].value[r];
@@ -139,9 +139,9 @@ struct RigidMethod::System {
         double size = residual.tail(row_start.back()).squaredNorm();
         for (std::size_t k = 0; k < bodies.size(); ++k) {
             const int body = bodies[k];
-            size += std::pow(h * h / world.bodies.mass[body], 2) * residual.segment<3>(6 * k).squaredNorm();
-            const double reach = world.shape_of(body).radius;
-            size += std::pow(h * h * reach / world.bodies.moments_of_inertia(body).maxCoeff(), 2) *
+            size += std::pow(h * h / model.bodies.mass[body], 2) * residual.segment<3>(6 * k).squaredNorm();
+            const double reach = model.shape_of(body).radius;
+            size += std::pow(h * h * reach / model.bodies.moments_of_inertia(body).maxCoeff(), 2) *
                     residual.segment<3>(6 * k + 3).squaredNorm();
         }
         return std::sqrt(size);
@@ -152,13 +152,13 @@ struct RigidMethod::System {
             for (int r = 0; r < block.rows(); ++r) entries.emplace_back(row + r, column + c, block(r, c));
     }
 
-    void add_inertia(const World& world) {
+    void add_inertia(const Model& model) {
         for (std::size_t k = 0; k < bodies.size(); ++k) {
             const int at = 6 * static_cast<int>(k), body = bodies[k];
-            const Mat3 inertia = world::world_inertia(now[k].rotation, world.bodies.moments_of_inertia(body));
+            const Mat3 inertia = model::world_inertia(now[k].rotation, model.bodies.moments_of_inertia(body));
             const Vec3 w = now[k].spin;
             Mat6 block = Mat6::Zero();
-            block.topLeftCorner<3, 3>() = Mat3::Identity() * (world.bodies.mass[body] / (h * h));
+            block.topLeftCorner<3, 3>() = Mat3::Identity() * (model.bodies.mass[body] / (h * h));
             block.bottomRightCorner<3, 3>() =
                 (inertia * (skew(w) + inverse_jacobian(h * w) / h) - skew(inertia * w)) / h;
             add(at, at, block);
@@ -209,14 +209,14 @@ struct RigidMethod::System {
     }
 
     // One Newton step from the iterate.
-    Eigen::VectorXd solve(const World& world) {
+    Eigen::VectorXd solve(const Model& model) {
         const int size = unknowns() + row_start.back();
         entries.clear();
-        add_inertia(world);
+        add_inertia(model);
         double lightest = 1e300;
-        for (int body : bodies) lightest = std::min(lightest, world.bodies.mass[body]);
-        for (int j = 0; j < static_cast<int>(world.joints.size()); ++j) {
-            const Joint& joint = world.joints[j];
+        for (int body : bodies) lightest = std::min(lightest, model.bodies.mass[body]);
+        for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+            const Joint& joint = model.joints[j];
             add_geometric_stiffness(joint, j);
             for (int r = 0; r < rows[j].count; ++r) {
                 const int row = unknowns() + row_start[j] + r;
@@ -244,17 +244,17 @@ struct RigidMethod::System {
         for (std::size_t k = 0; k < bodies.size(); ++k) {
             now[k].position += length * step.segment<3>(6 * k);
             now[k].rotation =
-                (world::exponential_map(length * step.segment<3>(6 * k + 3)) * now[k].rotation).normalized();
-            q[bodies[k]] = world::to_q(now[k]);
+                (model::exponential_map(length * step.segment<3>(6 * k + 3)) * now[k].rotation).normalized();
+            q[bodies[k]] = model::to_q(now[k]);
         }
         for (std::size_t r = 0; r < multipliers.size(); ++r)
             multipliers[r] += length * step[unknowns() + static_cast<int>(r)];
     }
 };
 
-RigidMethod::RigidMethod(const World& world, const RigidOptions& options)
-    : options_(options), system_(std::make_unique<System>(world)) {
-    if (ContactSet(world, {}).enabled())
+RigidMethod::RigidMethod(const Model& model, const State& state, const RigidOptions& options)
+    : options_(options), system_(std::make_unique<System>(model, state)) {
+    if (ContactSet(model, state, {}).enabled())
         throw InputError("", "method.model", "the rigid reference has no contacts, and bodies here may touch",
                          "use \"model\": \"corotated\", or give the bodies \"collides\": false");
     multipliers_ = system_->multipliers;
@@ -262,18 +262,18 @@ RigidMethod::RigidMethod(const World& world, const RigidOptions& options)
 
 RigidMethod::~RigidMethod() = default;
 
-StepReport RigidMethod::step(World& world, double dt) {
+StepReport RigidMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     StageTimer timer;
     System& system = *system_;
     StepReport report;
     {
         auto guard = timer.stage("solve");
-        system.begin(world, dt);
+        system.begin(model, state, dt);
         system.multipliers = multipliers_;
-        double size = system.evaluate(world);
+        double size = system.evaluate(model);
         while (size > options_.tolerance && report.iterations < options_.max_iterations) {
             check_interrupt();
-            const Eigen::VectorXd step = system.solve(world);
+            const Eigen::VectorXd step = system.solve(model);
             ++report.iterations;
             // halve until what is out of balance shrinks; if it never does, take the smallest piece and go on
             double length = 1.0, trial = 0.0;
@@ -283,7 +283,7 @@ StepReport RigidMethod::step(World& world, double dt) {
             for (int halvings = 0;; ++halvings, length *= 0.5) {
                 system.now = now, system.multipliers = multipliers, system.q = q;
                 system.move(step, length);
-                trial = system.evaluate(world);
+                trial = system.evaluate(model);
                 if (trial < size || halvings == 8) break;
             }
             // round-off: as small as it gets
@@ -298,21 +298,23 @@ StepReport RigidMethod::step(World& world, double dt) {
     }
     multipliers_ = system.multipliers;
     for (std::size_t k = 0; k < system.bodies.size(); ++k)
-        world::store(system.now[k], world.bodies, system.bodies[k]);
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.type[i] == BodyType::kinematic_body) {
-            world.bodies.q[i] = system.q[i];
-            world.bodies.rate[i] = scripted_rate(world, i, world.time + dt);
+        model::store(system.now[k], state, system.bodies[k]);
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.type[i] == BodyType::kinematic_body) {
+            state.q[i] = system.q[i];
+            state.rate[i] = scripted_rate(model, i, state.time + dt);
         }
-    for (std::size_t j = 0; j < world.joints.size(); ++j) {
-        const int side = system.moves(world.joints[j].bodies[1]) ? 1 : 0;
+    for (std::size_t j = 0; j < model.joints.size(); ++j) {
+        const int side = system.moves(model.joints[j].bodies[1]) ? 1 : 0;
         Mat34 force = Mat34::Zero();
         for (int r = 0; r < system.rows[j].count; ++r)
             force -= multipliers_[system.row_start[j] + r] * system.rows[j].gradient[side][r];
-        set_joint_force(world.joints[j], side, force, system.map(world.joints[j].bodies[side]));
-        report.joint_residual = std::max(report.joint_residual, joint_residual(world, world.joints[j]));
+        set_joint_force(model.joints[j], side, force, system.map(model.joints[j].bodies[side]),
+                        outputs.joints[j]);
+        report.joint_residual =
+            std::max(report.joint_residual, joint_residual(model, state, static_cast<int>(j)));
     }
-    write_joint_coordinates(world, joints_to_measure(world));
+    write_joint_coordinates(model, state, outputs, joints_to_measure(model));
     report.solver = "rigid reference, sparse LU";
     report.phases = timer.stages();
     report.figures = {{"solves", static_cast<double>(report.iterations)}};

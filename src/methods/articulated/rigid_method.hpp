@@ -18,12 +18,12 @@ struct RigidOptions {
     double tolerance = 1e-10;  // of joints (m, rad) and of the balance of forces, as a length (m)
 };
 
-class RigidMethod : public Method {
+class RigidMethod : public Stepper {
   public:
-    RigidMethod(const World& world, const RigidOptions& options);
+    RigidMethod(const Model& model, const State& state, const RigidOptions& options);
     ~RigidMethod() override;
 
-    StepReport step(World& world, double dt) override;
+    StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 

@@ -14,28 +14,28 @@ const Mat34& map_of(const BodyField& field, int body) {
 
 }  // namespace
 
-RowComponent::RowComponent(const World& world, std::vector<int> component_bodies,
+RowComponent::RowComponent(const Model& model, const State& state, std::vector<int> component_bodies,
                            const std::vector<int>& component_joints, const SolverChoice& choice,
                            ContactSet* contacts, const std::vector<int>& contact_points)
     : contacts_(contacts), contact_points_(contact_points) {
     bodies = std::move(component_bodies);
-    const auto moving = [&](int body) { return body >= 0 && world.bodies.dynamic(body); };
+    const auto moving = [&](int body) { return body >= 0 && state.dynamic(body); };
     for (int index : component_joints) {
-        const Joint& joint = world.joints[index];
+        const Joint& joint = model.joints[index];
         if (joint.spec.type == JointType::coupling) {
             CouplingBlock block;
             block.joint = index;
             std::vector<int> touched;
             for (int which = 0; which < 2; ++which)
                 for (int side = 0; side < 2; ++side) {
-                    const int body = world.joints[joint.spec.joints[which]].bodies[side];
+                    const int body = model.joints[joint.spec.joints[which]].bodies[side];
                     if (!moving(body)) continue;
                     auto found = std::find(touched.begin(), touched.end(), body);
                     block.slot[which][side] = static_cast<int>(found - touched.begin());
                     if (found == touched.end()) touched.push_back(body);
                 }
             block.block = rows_.add_block(touched, 1);
-            coupled_.push_back({world.joints[joint.spec.joints[0]], world.joints[joint.spec.joints[1]]});
+            coupled_.push_back({model.joints[joint.spec.joints[0]], model.joints[joint.spec.joints[1]]});
             coupling_spec_.push_back(joint.spec);
             coupling_blocks_.push_back(block);
             linear_ = false;
@@ -69,10 +69,10 @@ RowComponent::RowComponent(const World& world, std::vector<int> component_bodies
     for (int body : bodies) {
         FixedBlock block;
         for (int axis = 0; axis < 6; ++axis)
-            if (world.bodies.fixed[body][axis]) block.axes.push_back(axis);
+            if (model.bodies.fixed[body][axis]) block.axes.push_back(axis);
         if (block.axes.empty()) continue;
         block.body = body;
-        block.reference = world.bodies.q[body];
+        block.reference = state.q[body];
         block.block = rows_.add_block({body}, static_cast<int>(block.axes.size()));
         fixed_blocks_.push_back(block);
     }
@@ -84,15 +84,15 @@ RowComponent::RowComponent(const World& world, std::vector<int> component_bodies
 void RowComponent::begin_step(const BodyField& field, const StepStart& start) {
     known_ = false;
     for (std::size_t k = 0; k < joint_blocks_.size(); ++k) {
-        joints_[k].coordinate = start.world.joints[joint_blocks_[k].joint].coordinate;
+        const auto& coordinate = start.state.joint_coordinate[joint_blocks_[k].joint];
         for (int d = joint_blocks_[k].first_drive; d < joint_blocks_[k].drive_end; ++d)
-            articulated::begin_step(drives_[d], joints_[k], field, start);
+            articulated::begin_step(drives_[d], joints_[k], coordinate, field, start);
     }
     for (std::size_t k = 0; k < coupling_blocks_.size(); ++k) {
-        const JointSpec& spec = start.world.joints[coupling_blocks_[k].joint].spec;
+        const JointSpec& spec = start.model.joints[coupling_blocks_[k].joint].spec;
         for (int which = 0; which < 2; ++which)
             coupling_blocks_[k].reference[which] =
-                start.world.joints[spec.joints[which]].coordinate[spec.coordinates[which]];
+                start.state.joint_coordinate[spec.joints[which]][spec.coordinates[which]];
     }
     for (FixedBlock& block : fixed_blocks_) block.reference.leftCols<3>() = field.rotation[block.body];
 }
@@ -269,9 +269,9 @@ bool RowComponent::update_bounds(const BodyField& field) {
     return changed;
 }
 
-void RowComponent::write_forces(const BodyField& field, World& world) const {
+void RowComponent::write_forces(const BodyField& field, const Model& model, Outputs& outputs) const {
     for (const JointBlock& block : joint_blocks_) {
-        Joint& joint = world.joints[block.joint];
+        const Joint& joint = model.joints[block.joint];
         // generalised force of all rows on one side: on the second body, or minus that on the first
         const int side = block.slot[1] >= 0 ? 1 : 0;
         const int body = joint.bodies[side];
@@ -279,7 +279,7 @@ void RowComponent::write_forces(const BodyField& field, World& world) const {
         const auto& rows = rows_.block(block.block);
         for (int r = 0; r < rows.rows; ++r)
             force -= rows_.multiplier[rows.row_start + r] * rows_.gradient(block.block, block.slot[side], r);
-        set_joint_force(joint, side, force, field.x[body]);
+        set_joint_force(joint, side, force, field.x[body], outputs.joints[block.joint]);
     }
 }
 

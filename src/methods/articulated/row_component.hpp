@@ -10,7 +10,7 @@ namespace tenon::articulated {
 
 class RowComponent : public Component {
   public:
-    RowComponent(const World& world, std::vector<int> component_bodies,
+    RowComponent(const Model& model, const State& state, std::vector<int> component_bodies,
                  const std::vector<int>& component_joints, const SolverChoice& choice,
                  ContactSet* contacts = nullptr, const std::vector<int>& contact_points = {});
 
@@ -30,7 +30,7 @@ class RowComponent : public Component {
     bool linear() const override { return linear_; }
     bool has_contacts() const override { return !contact_points_.empty(); }
     std::string solver_name() const override { return rows_.solver_name(); }
-    void write_forces(const BodyField& field, World& world) const override;
+    void write_forces(const BodyField& field, const Model& model, Outputs& outputs) const override;
 
   private:
     struct JointBlock {

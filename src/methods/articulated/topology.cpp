@@ -11,7 +11,8 @@ namespace tenon::articulated {
 namespace {
 
 struct Graph {
-    const World& world;
+    const Model& model;
+    const State& state;
     std::vector<int> root;                    // union-find over bodies
     std::vector<std::vector<int>> joints_of;  // only filled for bodies with joints
 
@@ -19,14 +20,14 @@ struct Graph {
         while (root[i] != i) i = root[i] = root[root[i]];
         return i;
     }
-    bool moving(int body) const { return body >= 0 && world.bodies.dynamic(body); }
+    bool moving(int body) const { return body >= 0 && state.dynamic(body); }
 };
 
-std::vector<int> bodies_bound(const World& world, const Joint& joint) {
+std::vector<int> bodies_bound(const Model& model, const Joint& joint) {
     std::vector<int> bound;
     if (joint.spec.type == JointType::coupling) {
         for (int which : joint.spec.joints)
-            for (int body : world.joints[which].bodies) bound.push_back(body);
+            for (int body : model.joints[which].bodies) bound.push_back(body);
     } else {
         bound.assign(joint.bodies.begin(), joint.bodies.end());
     }
@@ -38,8 +39,8 @@ bool plain_ball(const Joint& joint) {
     return spec.type == JointType::ball && spec.drives.empty() && !spec.twist && !spec.bend;
 }
 
-bool has_fixed_directions(const World& world, int body) {
-    const auto& fixed = world.bodies.fixed[body];
+bool has_fixed_directions(const Model& model, int body) {
+    const auto& fixed = model.bodies.fixed[body];
     return std::any_of(fixed.begin(), fixed.end(), [](bool f) { return f; });
 }
 
@@ -53,22 +54,22 @@ struct ChainOrder {
 ChainOrder chain_order(const Graph& graph, const std::vector<int>& bodies, const std::vector<int>& joints) {
     ChainOrder order;
     for (int j : joints)
-        if (!plain_ball(graph.world.joints[j])) return order;
+        if (!plain_ball(graph.model.joints[j])) return order;
     int start = -1;
     for (int body : bodies) {
         const auto& list = graph.joints_of[body];
-        if (list.size() > 2 || has_fixed_directions(graph.world, body)) return order;
+        if (list.size() > 2 || has_fixed_directions(graph.model, body)) return order;
         int inner = 0;
         for (int j : list)
-            inner += graph.moving(graph.world.joints[j].bodies[0]) &&
-                     graph.moving(graph.world.joints[j].bodies[1]);
+            inner += graph.moving(graph.model.joints[j].bodies[0]) &&
+                     graph.moving(graph.model.joints[j].bodies[1]);
         // an end of the chain; prefer one that is held, as its sweep starts at a fixed point
         if (inner <= 1 && (start < 0 || list.size() > graph.joints_of[start].size())) start = body;
     }
     if (start < 0) return order;  // a ring
     int came = -1;
     for (int j : graph.joints_of[start]) {
-        const Joint& joint = graph.world.joints[j];
+        const Joint& joint = graph.model.joints[j];
         if (graph.moving(joint.bodies[0]) && graph.moving(joint.bodies[1])) continue;
         came = j;
         break;
@@ -80,7 +81,7 @@ ChainOrder chain_order(const Graph& graph, const std::vector<int>& bodies, const
         int next_body = -1;
         for (int j : graph.joints_of[body]) {
             if (j == came) continue;
-            const Joint& joint = graph.world.joints[j];
+            const Joint& joint = graph.model.joints[j];
             const int other = joint.bodies[0] == body ? joint.bodies[1] : joint.bodies[0];
             order.joints.push_back(j);
             came = j;
@@ -93,44 +94,46 @@ ChainOrder chain_order(const Graph& graph, const std::vector<int>& bodies, const
     return order;
 }
 
-bool all_plain_balls(const World& world, const std::vector<int>& bodies, const std::vector<int>& joints) {
-    return std::all_of(joints.begin(), joints.end(), [&](int j) { return plain_ball(world.joints[j]); }) &&
-           std::none_of(bodies.begin(), bodies.end(), [&](int b) { return has_fixed_directions(world, b); });
+bool all_plain_balls(const Model& model, const std::vector<int>& bodies, const std::vector<int>& joints) {
+    return std::all_of(joints.begin(), joints.end(), [&](int j) { return plain_ball(model.joints[j]); }) &&
+           std::none_of(bodies.begin(), bodies.end(), [&](int b) { return has_fixed_directions(model, b); });
 }
 
 // Chains of plain ball joints first; nets of them when their joints meet in few points; rows for everything else.
 std::unique_ptr<Component> make_component(const Graph& graph, std::vector<int> bodies,
                                           std::vector<int> joints, const SolverChoice& choice) {
-    const World& world = graph.world;
+    const Model& model = graph.model;
+    const State& state = graph.state;
     if (choice.solver == "auto" || choice.solver == "chain") {
         ChainOrder chain = chain_order(graph, bodies, joints);
         if (chain.found)
-            return std::make_unique<BallChain>(world, std::move(chain.bodies), std::move(chain.joints),
+            return std::make_unique<BallChain>(model, state, std::move(chain.bodies), std::move(chain.joints),
                                                chain.pinned_start);
     }
     const bool loops = joints.size() >= bodies.size() + 3;  // more than a tree with a few closers
     if (choice.solver == "points" || (choice.solver == "auto" && loops))
-        if (all_plain_balls(world, bodies, joints)) {
-            NetLayout layout = find_net(world, bodies, joints);
+        if (all_plain_balls(model, bodies, joints)) {
+            NetLayout layout = find_net(model, state, bodies, joints);
             const bool few = 4 * layout.fixed.size() <= 3 * joints.size();
             if (layout.valid && (few || choice.solver == "points"))
-                return std::make_unique<NetComponent>(world, std::move(bodies), std::move(joints),
+                return std::make_unique<NetComponent>(model, std::move(bodies), std::move(joints),
                                                       std::move(layout));
         }
-    return std::make_unique<RowComponent>(world, std::move(bodies), joints, choice);
+    return std::make_unique<RowComponent>(model, state, std::move(bodies), joints, choice);
 }
 
 }  // namespace
 
-std::vector<std::unique_ptr<Component>> make_components(const World& world, const SolverChoice& choice) {
-    const int count = world.bodies.size();
-    Graph graph{world, std::vector<int>(count), std::vector<std::vector<int>>(count)};
+std::vector<std::unique_ptr<Component>> make_components(const Model& model, const State& state,
+                                                        const SolverChoice& choice) {
+    const int count = model.bodies.size();
+    Graph graph{model, state, std::vector<int>(count), std::vector<std::vector<int>>(count)};
     std::iota(graph.root.begin(), graph.root.end(), 0);
-    for (int j = 0; j < static_cast<int>(world.joints.size()); ++j) {
-        const Joint& joint = world.joints[j];
-        if (joint.broken) continue;
+    for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+        const Joint& joint = model.joints[j];
+        if (state.broken[j]) continue;
         int first = -1;
-        for (int body : bodies_bound(world, joint)) {
+        for (int body : bodies_bound(model, joint)) {
             if (!graph.moving(body)) continue;
             if (joint.spec.type != JointType::coupling) graph.joints_of[body].push_back(j);
             if (first < 0)
@@ -152,10 +155,10 @@ std::vector<std::unique_ptr<Component>> make_components(const World& world, cons
         }
         bodies[number[top]].push_back(body);
     }
-    for (int j = 0; j < static_cast<int>(world.joints.size()); ++j) {
-        const Joint& joint = world.joints[j];
-        if (joint.broken) continue;
-        for (int body : bodies_bound(world, joint))
+    for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+        const Joint& joint = model.joints[j];
+        if (state.broken[j]) continue;
+        for (int body : bodies_bound(model, joint))
             if (graph.moving(body)) {
                 joints[number[graph.find(body)]].push_back(j);
                 break;
@@ -168,13 +171,13 @@ std::vector<std::unique_ptr<Component>> make_components(const World& world, cons
     return components;
 }
 
-std::vector<int> joints_among(const World& world, const std::vector<int>& bodies) {
-    std::vector<char> inside(world.bodies.size(), 0);
+std::vector<int> joints_among(const Model& model, const State& state, const std::vector<int>& bodies) {
+    std::vector<char> inside(model.bodies.size(), 0);
     for (int body : bodies) inside[body] = 1;
     std::vector<int> joints;
-    for (int j = 0; j < static_cast<int>(world.joints.size()); ++j) {
-        if (world.joints[j].broken) continue;
-        const std::vector<int> bound = bodies_bound(world, world.joints[j]);
+    for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
+        if (state.broken[j]) continue;
+        const std::vector<int> bound = bodies_bound(model, model.joints[j]);
         if (std::any_of(bound.begin(), bound.end(), [&](int b) { return b >= 0 && inside[b]; }))
             joints.push_back(j);
     }

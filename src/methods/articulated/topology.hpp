@@ -9,9 +9,10 @@
 
 namespace tenon::articulated {
 
-std::vector<std::unique_ptr<Component>> make_components(const World& world, const SolverChoice& choice);
+std::vector<std::unique_ptr<Component>> make_components(const Model& model, const State& state,
+                                                        const SolverChoice& choice);
 
 // The joints whose rows belong to a component with these bodies.
-std::vector<int> joints_among(const World& world, const std::vector<int>& bodies);
+std::vector<int> joints_among(const Model& model, const State& state, const std::vector<int>& bodies);
 
 }  // namespace tenon::articulated

@@ -32,40 +32,41 @@ Box3 box_of(const Box3& local, const Mat34& q) {
 
 }  // namespace
 
-ContactFinder::ContactFinder(const World& world, const geometry::SignedDistanceOptions& options) {
+ContactFinder::ContactFinder(const Model& model, const geometry::SignedDistanceOptions& options) {
     bool any_mesh = false;
-    for (const auto& shape : world.shapes) any_mesh = any_mesh || collide::needs_field(*shape);
-    std::vector<std::string> used(world.shapes.size());
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.collides[i] && used[world.bodies.shape[i]].empty())
-            used[world.bodies.shape[i]] = fmt::format("bodies[{}]", i);
-    colliders_.resize(world.shapes.size());
-    for (std::size_t s = 0; s < world.shapes.size(); ++s)
+    for (const auto& shape : model.shapes) any_mesh = any_mesh || collide::needs_field(*shape);
+    std::vector<std::string> used(model.shapes.size());
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (model.bodies.collides[i] && used[model.bodies.shape[i]].empty())
+            used[model.bodies.shape[i]] = fmt::format("bodies[{}]", i);
+    colliders_.resize(model.shapes.size());
+    for (std::size_t s = 0; s < model.shapes.size(); ++s)
         if (!used[s].empty())
-            colliders_[s] = collide::make_collider(*world.shapes[s], any_mesh, options, {"", used[s]});
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        const collide::Collider& c = colliders_[world.bodies.shape[i]];
-        is_plane_.push_back(c.kind == collide::Collider::Kind::plane && world.bodies.collides[i]);
+            colliders_[s] = collide::make_collider(*model.shapes[s], any_mesh, options, {"", used[s]});
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        const collide::Collider& c = colliders_[model.bodies.shape[i]];
+        is_plane_.push_back(c.kind == collide::Collider::Kind::plane && model.bodies.collides[i]);
         if (is_plane_.back()) planes_.push_back(i);
-        radius_.push_back(world.shape_of(i).radius);
+        radius_.push_back(model.shape_of(i).radius);
     }
 }
 
 // Boxes are swept along this step's motion. Planes are endless, so they are paired with what comes below
 // their surface instead of through a box.
-void ContactFinder::find_pairs(const World& world, const std::vector<Twist>& twist, double dt) {
-    const Bodies& bodies = world.bodies;
+void ContactFinder::find_pairs(const Model& model, const State& state, const std::vector<Twist>& twist,
+                               double dt) {
+    const Bodies& bodies = model.bodies;
     const int count = bodies.size();
     boxes_.resize(count);
     moves_.resize(count);
     steady_for(count, 1024, [&](std::size_t i) {
-        Box3 box = box_of(colliders_[bodies.shape[i]].box, bodies.q[i]);
+        Box3 box = box_of(colliders_[bodies.shape[i]].box, state.q[i]);
         box.inflate(0.5 * kept_gap * radius_[i] + dt * twist[i].w.norm() * radius_[i]);
         const Vec3 way = dt * twist[i].v;
         box.lo += way.cwiseMin(0.0);
         box.hi += way.cwiseMax(0.0);
         boxes_[i] = box;
-        moves_[i] = bodies.dynamic(static_cast<int>(i)) && bodies.collides[i];
+        moves_[i] = state.dynamic(static_cast<int>(i)) && bodies.collides[i];
     });
     const Box3 nowhere = [&] {
         Box3 box;
@@ -82,17 +83,17 @@ void ContactFinder::find_pairs(const World& world, const std::vector<Twist>& twi
     broad_phase_.find_pairs(boxes_, raw_pairs_, moves_);
     pairs_.clear();
     for (const geometry::ItemPair& pair : raw_pairs_)
-        if (!is_plane_[pair.a] && !is_plane_[pair.b] && world.may_collide(pair.a, pair.b))
+        if (!is_plane_[pair.a] && !is_plane_[pair.b] && model.may_collide(pair.a, pair.b))
             pairs_.push_back(pair);
     const auto boxed = static_cast<std::ptrdiff_t>(pairs_.size());
     for (int plane : planes_) {
         const collide::Placement place = collide::placement(
-            colliders_[bodies.shape[plane]], bodies.q[plane].leftCols<3>(), bodies.q[plane].col(3));
+            colliders_[bodies.shape[plane]], state.q[plane].leftCols<3>(), state.q[plane].col(3));
         const Vec3 n = place.R.col(1);
         for (int i = 0; i < count; ++i) {
             if (!moves_[i]) continue;
             const double reach = n.cwiseAbs().dot(0.5 * boxes_[i].size());
-            if (n.dot(boxes_[i].center() - place.t) > reach || !world.may_collide(plane, i)) continue;
+            if (n.dot(boxes_[i].center() - place.t) > reach || !model.may_collide(plane, i)) continue;
             pairs_.push_back({std::min(plane, i), std::max(plane, i)});
         }
     }
@@ -101,9 +102,9 @@ void ContactFinder::find_pairs(const World& world, const std::vector<Twist>& twi
 }
 
 // The old contacts moved along with their bodies, when these have hardly moved against each other.
-bool ContactFinder::refresh(const World& world, const Manifold& old, double margin, ChunkResult& out) const {
+bool ContactFinder::refresh(const State& state, const Manifold& old, double margin, ChunkResult& out) const {
     if (margin > old.margin + 0.5 * reuse_shift * std::min(radius_[old.a], radius_[old.b])) return false;
-    const Mat34 &qa = world.bodies.q[old.a], &qb = world.bodies.q[old.b];
+    const Mat34 &qa = state.q[old.a], &qb = state.q[old.b];
     const double size = std::min(radius_[old.a], radius_[old.b]);
     const Vec3 t = qa.leftCols<3>().transpose() * (qb.col(3) - qa.col(3));
     if ((t - old.relative_t).squaredNorm() > reuse_shift * reuse_shift * size * size) return false;
@@ -123,9 +124,9 @@ bool ContactFinder::refresh(const World& world, const Manifold& old, double marg
     return true;
 }
 
-void ContactFinder::find_pair(const World& world, const geometry::ItemPair& pair, const Manifold* old,
-                              const std::vector<Twist>& twist, const std::vector<char>& awake, double dt,
-                              ChunkResult& out) {
+void ContactFinder::find_pair(const Model& model, const State& state, const geometry::ItemPair& pair,
+                              const Manifold* old, const std::vector<Twist>& twist,
+                              const std::vector<char>& awake, double dt, ChunkResult& out) {
     const auto [a, b] = pair;
     if (!awake[a] && !awake[b]) {  // nothing has moved
         if (!old) return;
@@ -140,14 +141,14 @@ void ContactFinder::find_pair(const World& world, const geometry::ItemPair& pair
     const double turning = (is_plane_[a] ? 0.0 : twist[a].w.norm() * radius_[a]) +
                            (is_plane_[b] ? 0.0 : twist[b].w.norm() * radius_[b]);
     const double margin = kept_gap * size + dt * ((twist[b].v - twist[a].v).norm() + turning);
-    if (old && refresh(world, *old, margin, out)) return;
+    if (old && refresh(state, *old, margin, out)) return;
 
     ++out.tested;
-    const Mat34 &qa = world.bodies.q[a], &qb = world.bodies.q[b];
+    const Mat34 &qa = state.q[a], &qb = state.q[b];
     const Mat3 Ra = qa.leftCols<3>(), Rb = qb.leftCols<3>();
     const Vec3 ta = qa.col(3), tb = qb.col(3);
     out.found.clear();
-    collide::find_contacts(colliders_[world.bodies.shape[a]], Ra, ta, colliders_[world.bodies.shape[b]], Rb,
+    collide::find_contacts(colliders_[model.bodies.shape[a]], Ra, ta, colliders_[model.bodies.shape[b]], Rb,
                            tb, margin, out.found);
     Manifold manifold;
     manifold.a = a;
@@ -161,8 +162,8 @@ void ContactFinder::find_pair(const World& world, const geometry::ItemPair& pair
         manifold.friction = old->friction;
         manifold.restitution = old->restitution;
     } else {
-        manifold.friction = world.pair_friction(a, b);
-        manifold.restitution = world.pair_restitution(a, b);
+        manifold.friction = model.pair_friction(a, b);
+        manifold.restitution = model.pair_restitution(a, b);
     }
     const double near2 = 0.01 * size * size;  // contacts without a common id match within a tenth of the size
     for (const collide::PairContact& f : out.found) {
@@ -194,9 +195,9 @@ void ContactFinder::find_pair(const World& world, const geometry::ItemPair& pair
     out.manifolds.push_back(manifold);
 }
 
-void ContactFinder::find(const World& world, const std::vector<Twist>& twist, const std::vector<char>& awake,
-                         double dt) {
-    find_pairs(world, twist, dt);
+void ContactFinder::find(const Model& model, const State& state, const std::vector<Twist>& twist,
+                         const std::vector<char>& awake, double dt) {
+    find_pairs(model, state, twist, dt);
     old_manifolds_.swap(manifolds_);
     old_contacts_.swap(contacts_);
     const std::size_t chunks = (pairs_.size() + chunk_pairs - 1) / chunk_pairs;
@@ -217,7 +218,7 @@ void ContactFinder::find(const World& world, const std::vector<Twist>& twist, co
             while (old != old_manifolds_.end() && std::pair(old->a, old->b) < std::pair(pair.a, pair.b))
                 ++old;
             const bool known = old != old_manifolds_.end() && old->a == pair.a && old->b == pair.b;
-            find_pair(world, pair, known ? &*old : nullptr, twist, awake, dt, out);
+            find_pair(model, state, pair, known ? &*old : nullptr, twist, awake, dt, out);
         }
     });
     join(chunks);

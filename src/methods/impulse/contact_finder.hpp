@@ -7,7 +7,7 @@
 #include "geometry/broad_phase.hpp"
 #include "geometry/collide/collide.hpp"
 #include "methods/impulse/problem.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::impulse {
 
@@ -34,11 +34,12 @@ struct Manifold {
 
 class ContactFinder {
   public:
-    ContactFinder(const World& world, const geometry::SignedDistanceOptions& options);
+    ContactFinder(const Model& model, const geometry::SignedDistanceOptions& options);
 
     // Contacts at the present poses. `twist` looks ahead by dt: what will meet within the step has a contact
     // already. Pairs with no entry set in `awake` keep the contacts they had.
-    void find(const World& world, const std::vector<Twist>& twist, const std::vector<char>& awake, double dt);
+    void find(const Model& model, const State& state, const std::vector<Twist>& twist,
+              const std::vector<char>& awake, double dt);
 
     std::vector<Manifold>& manifolds() { return manifolds_; }
     std::vector<ManifoldContact>& contacts() { return contacts_; }
@@ -58,12 +59,12 @@ class ContactFinder {
         int tested = 0;
         std::size_t first_manifold = 0, first_contact = 0;  // where they go
     };
-    void find_pairs(const World& world, const std::vector<Twist>& twist, double dt);
-    void find_pair(const World& world, const geometry::ItemPair& pair, const Manifold* old,
-                   const std::vector<Twist>& twist, const std::vector<char>& awake, double dt,
-                   ChunkResult& out);
+    void find_pairs(const Model& model, const State& state, const std::vector<Twist>& twist, double dt);
+    void find_pair(const Model& model, const State& state, const geometry::ItemPair& pair,
+                   const Manifold* old, const std::vector<Twist>& twist, const std::vector<char>& awake,
+                   double dt, ChunkResult& out);
     void join(std::size_t chunks);
-    bool refresh(const World& world, const Manifold& old, double margin, ChunkResult& out) const;
+    bool refresh(const State& state, const Manifold& old, double margin, ChunkResult& out) const;
 
     std::vector<geometry::collide::Collider> colliders_;  // per shape
     std::vector<double> radius_;                          // per body

@@ -9,7 +9,7 @@
 #include "math/steady.hpp"
 #include "methods/impulse/decomposition.hpp"
 #include "methods/impulse/ffd.hpp"
-#include "world/rigid_state.hpp"
+#include "model/rigid_state.hpp"
 
 namespace tenon::impulse {
 namespace {
@@ -20,11 +20,11 @@ constexpr std::size_t grain = 1024;
 constexpr double touching_gap = 1e-5, default_slop = 5e-3;
 
 // Inverse mass and inertia with the axes in `fixed` held: the inverse of the free part, zero elsewhere.
-InverseMass inverse_mass(const Bodies& bodies, int i) {
+InverseMass inverse_mass(const Bodies& bodies, const State& state, int i) {
     InverseMass m;
-    if (!bodies.dynamic(i)) return m;
+    if (!state.dynamic(i)) return m;
     m.movable = true;
-    const Mat3 R = bodies.q[i].leftCols<3>();
+    const Mat3 R = state.q[i].leftCols<3>();
     const Vec3 moments = bodies.moments_of_inertia(i);
     const auto& fixed = bodies.fixed[i];
     for (int k = 0; k < 3; ++k) m.m[k] = fixed[k] ? 0.0 : 1.0 / bodies.mass[i];
@@ -48,49 +48,49 @@ InverseMass inverse_mass(const Bodies& bodies, int i) {
 }
 
 // The constant twist that takes a kinematic body from where it is to where its script has it at the end of the step.
-Twist scripted_twist(const World& world, int i, double dt) {
-    const Mat34& now = world.bodies.q[i];
-    const Mat34 next = scripted_pose(world, i, world.time + dt);
+Twist scripted_twist(const Model& model, const State& state, int i, double dt) {
+    const Mat34& now = state.q[i];
+    const Mat34 next = scripted_pose(model, state, i, state.time + dt);
     Twist t;
     t.v = (next.col(3) - now.col(3)) / dt;
     const Mat3 turn = next.leftCols<3>() * now.leftCols<3>().transpose();
-    t.w = world::logarithm_map(Quat(turn)) / dt;
+    t.w = model::logarithm_map(Quat(turn)) / dt;
     return t;
 }
 
 }  // namespace
 
-ImpulseMethod::ImpulseMethod(const World& world, const Params& params)
-    : settings_(read_settings(params)), finder_(world, {.cells = settings_.field_cells, .padding = 3}) {
-    const int count = world.bodies.size();
+ImpulseMethod::ImpulseMethod(const Model& model, const State& state, const Params& params)
+    : settings_(read_settings(params)), finder_(model, {.cells = settings_.field_cells, .padding = 3}) {
+    const int count = model.bodies.size();
     sleeping_.resize(count);
     smallest_ = 1e300;
     for (int i = 0; i < count; ++i)
-        if (world.bodies.dynamic(i)) smallest_ = std::min(smallest_, world.shape_of(i).radius);
+        if (state.dynamic(i)) smallest_ = std::min(smallest_, model.shape_of(i).radius);
     if (smallest_ > 1e299) smallest_ = 1.0;
     slop_ = settings_.slop > 0 ? settings_.slop : default_slop * smallest_;
 }
 
-StepReport ImpulseMethod::step(World& world, double dt) {
+StepReport ImpulseMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     timer_.reset();
     StepReport report;
     SolveReport solved;
     {
         const auto timing = timer_.stage("forces");
-        gather_bodies(world, dt);
-        apply_forces(world, dt);
+        gather_bodies(model, state, dt);
+        apply_forces(model, state, dt);
     }
     {
         const auto timing = timer_.stage("collide");
-        find_contacts(world, dt);
+        find_contacts(model, state, dt);
     }
     {
         const auto timing = timer_.stage("prepare");
-        build_problem(world, dt);
+        build_problem(state, dt);
     }
     {
         const auto timing = timer_.stage("solve");
-        solved = solve_contacts(world);
+        solved = solve_contacts(state);
     }
     {
         const auto timing = timer_.stage("correct");
@@ -98,18 +98,18 @@ StepReport ImpulseMethod::step(World& world, double dt) {
     }
     {
         const auto timing = timer_.stage("integrate");
-        integrate(world, dt);
+        integrate(model, state, dt);
     }
     {
         const auto timing = timer_.stage("record");
-        record(world, dt, solved, report);
+        record(model, state, outputs, dt, solved, report);
     }
     report.phases = timer_.stages();
     return report;
 }
 
-void ImpulseMethod::gather_bodies(const World& world, double dt) {
-    const Bodies& bodies = world.bodies;
+void ImpulseMethod::gather_bodies(const Model& model, const State& state, double dt) {
+    const Bodies& bodies = model.bodies;
     const int count = bodies.size();
     problem_.dt = dt;
     problem_.before.resize(count);
@@ -120,24 +120,24 @@ void ImpulseMethod::gather_bodies(const World& world, double dt) {
         const int i = static_cast<int>(k);
         Twist& t = problem_.before[i];
         t = Twist{};
-        centers_[i] = bodies.q[i].col(3);
-        if (bodies.type[i] == BodyType::kinematic_body) {
-            t = scripted_twist(world, i, dt);
-        } else if (bodies.dynamic(i)) {
-            const Mat3 W = bodies.rate[i].leftCols<3>() * bodies.q[i].leftCols<3>().transpose();
-            t.v = bodies.rate[i].col(3);
+        centers_[i] = state.q[i].col(3);
+        if (state.type[i] == BodyType::kinematic_body) {
+            t = scripted_twist(model, state, i, dt);
+        } else if (state.dynamic(i)) {
+            const Mat3 W = state.rate[i].leftCols<3>() * state.q[i].leftCols<3>().transpose();
+            t.v = state.rate[i].col(3);
             t.w = 0.5 * Vec3(W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1));
         }
-        problem_.mass[i] = inverse_mass(bodies, i);
-        awake_[i] = bodies.type[i] == BodyType::kinematic_body || (bodies.dynamic(i) && !sleeping_.asleep(i));
+        problem_.mass[i] = inverse_mass(bodies, state, i);
+        awake_[i] = state.type[i] == BodyType::kinematic_body || (state.dynamic(i) && !sleeping_.asleep(i));
     });
     problem_.twist = problem_.before;
 }
 
-void ImpulseMethod::apply_forces(const World& world, double dt) {
-    const bool outside = !world.forces.empty() || world.wind.drag > 0;
-    if (outside) external_wrenches(world, world.time + dt, wrenches_);
-    const int count = world.bodies.size();
+void ImpulseMethod::apply_forces(const Model& model, const State& state, double dt) {
+    const bool outside = !model.forces.empty() || model.wind.drag > 0;
+    if (outside) external_wrenches(model, state, state.time + dt, wrenches_);
+    const int count = model.bodies.size();
     movable_.resize(count);
     restless_.resize(count);
     // what was given a velocity or a force while asleep wakes, with its group
@@ -155,7 +155,7 @@ void ImpulseMethod::apply_forces(const World& world, double dt) {
         Twist& t = problem_.twist[i];
         const InverseMass& m = problem_.mass[i];
         for (int axis = 0; axis < 3; ++axis)
-            if (m.m[axis] > 0) t.v[axis] += dt * world.gravity[axis];
+            if (m.m[axis] > 0) t.v[axis] += dt * state.gravity[axis];
         if (outside) {
             t.v += dt * m.linear(wrenches_[i].force);
             t.w += dt * m.angular(wrenches_[i].torque);
@@ -163,14 +163,14 @@ void ImpulseMethod::apply_forces(const World& world, double dt) {
     });
 }
 
-void ImpulseMethod::find_contacts(const World& world, double dt) {
-    finder_.find(world, problem_.twist, awake_, dt);
-    if (sleeping_.count() > 0) wake_sleepers(world, dt);
+void ImpulseMethod::find_contacts(const Model& model, const State& state, double dt) {
+    finder_.find(model, state, problem_.twist, awake_, dt);
+    if (sleeping_.count() > 0) wake_sleepers(model, state, dt);
 }
 
 // New contacts may have reached a sleeping group.
-void ImpulseMethod::wake_sleepers(const World& world, double dt) {
-    const int count = world.bodies.size();
+void ImpulseMethod::wake_sleepers(const Model& model, const State& state, double dt) {
+    const int count = model.bodies.size();
     for (int i = 0; i < count; ++i)
         restless_[i] = !movable_[i] &&
                        (problem_.before[i].v.squaredNorm() > 0 || problem_.before[i].w.squaredNorm() > 0);
@@ -179,14 +179,14 @@ void ImpulseMethod::wake_sleepers(const World& world, double dt) {
         if (!movable_[i] || awake_[i] == !sleeping_.asleep(i)) continue;
         awake_[i] = 1;
         for (int k = 0; k < 3; ++k)
-            if (problem_.mass[i].m[k] > 0) problem_.twist[i].v[k] += dt * world.gravity[k];
+            if (problem_.mass[i].m[k] > 0) problem_.twist[i].v[k] += dt * state.gravity[k];
     }
 }
 
 // One contact point per manifold contact with an awake body, from its persistent form.
-void ImpulseMethod::build_problem(const World& world, double dt) {
+void ImpulseMethod::build_problem(const State& state, double dt) {
     const double threshold =
-        settings_.restitution_threshold > 0 ? settings_.restitution_threshold : 2 * dt * world.gravity.norm();
+        settings_.restitution_threshold > 0 ? settings_.restitution_threshold : 2 * dt * state.gravity.norm();
     const double touching = touching_gap * smallest_;
     const auto& contacts = finder_.contacts();
     const auto& manifolds = finder_.manifolds();
@@ -237,15 +237,15 @@ void ImpulseMethod::build_problem(const World& world, double dt) {
     });
 }
 
-SolveReport ImpulseMethod::solve_contacts(const World& world) {
+SolveReport ImpulseMethod::solve_contacts(const State& state) {
     SweepSettings sweep;
-    const double gravity_step = problem_.dt * std::max(world.gravity.norm(), 1e-3);
+    const double gravity_step = problem_.dt * std::max(state.gravity.norm(), 1e-3);
     sweep.tolerance = settings_.tolerance > 0 ? settings_.tolerance : 1e-5 * gravity_step;
     const int contacts = static_cast<int>(problem_.contacts.size());
     sweep.max_sweeps =
         settings_.sweeps > 0 ? settings_.sweeps : std::clamp(25000 / std::max(1, contacts), 8, 200);
     sweep.accelerate = settings_.accelerate;
-    if (world.gravity.norm() > 0) sweep.up = world.gravity.normalized();
+    if (state.gravity.norm() > 0) sweep.up = state.gravity.normalized();
     settled_.clear();
 
     if (settings_.solver == Solver::ffd ||
@@ -277,38 +277,38 @@ void ImpulseMethod::correct_positions() {
                                   settings_.correction_sweeps, pseudo_);
 }
 
-void ImpulseMethod::integrate(World& world, double dt) {
-    Bodies& bodies = world.bodies;
-    steady_for(bodies.q.size(), grain / 4, [&](std::size_t k) {
+void ImpulseMethod::integrate(const Model& model, State& state, double dt) {
+    const Bodies& bodies = model.bodies;
+    steady_for(state.q.size(), grain / 4, [&](std::size_t k) {
         const int i = static_cast<int>(k);
-        if (bodies.type[i] == BodyType::kinematic_body) {
-            bodies.q[i] = scripted_pose(world, i, world.time + dt);
-            bodies.rate[i] = scripted_rate(world, i, world.time + dt);
+        if (state.type[i] == BodyType::kinematic_body) {
+            state.q[i] = scripted_pose(model, state, i, state.time + dt);
+            state.rate[i] = scripted_rate(model, i, state.time + dt);
             return;
         }
         if (!problem_.mass[i].movable || !awake_[i]) return;
-        world::RigidState state;
-        state.position = centers_[i];
+        model::RigidState moved;
+        moved.position = centers_[i];
         // What touches nothing moves with the mean velocity: exact under constant forces. Contact is solved for the
         // velocity at the end of the step, and has to move by that.
-        if (flies_[i]) state.position -= 0.5 * dt * (problem_.twist[i].v - problem_.before[i].v);
-        state.rotation = Quat(Mat3(bodies.q[i].leftCols<3>()));
-        state.velocity = problem_.twist[i].v;
-        state.spin = problem_.twist[i].w;
+        if (flies_[i]) moved.position -= 0.5 * dt * (problem_.twist[i].v - problem_.before[i].v);
+        moved.rotation = Quat(Mat3(state.q[i].leftCols<3>()));
+        moved.velocity = problem_.twist[i].v;
+        moved.spin = problem_.twist[i].w;
         const auto& fixed = bodies.fixed[i];
         const bool held = fixed[3] || fixed[4] || fixed[5];
-        world::advance(state, held ? Vec3(Vec3::Ones()) : bodies.moments_of_inertia(i), dt);
+        model::advance(moved, held ? Vec3(Vec3::Ones()) : bodies.moments_of_inertia(i), dt);
         if (corrected_) {
-            state.position += dt * pseudo_[i].v;
+            moved.position += dt * pseudo_[i].v;
             if (!pseudo_[i].w.isZero(0))
-                state.rotation = (world::exponential_map(dt * pseudo_[i].w) * state.rotation).normalized();
+                moved.rotation = (model::exponential_map(dt * pseudo_[i].w) * moved.rotation).normalized();
         }
-        world::store(state, bodies, i);
+        model::store(moved, state, i);
     });
 }
 
 // Impulses for the next warm start, and contacts with forces for the run file.
-void ImpulseMethod::record_contacts(World& world, double dt, StepReport& report) {
+void ImpulseMethod::record_contacts(Outputs& outputs, double dt, StepReport& report) {
     auto& persistent = finder_.contacts();
     steady_for(problem_.contacts.size(), grain, [&](std::size_t k) {
         const ContactPoint& c = problem_.contacts[k];
@@ -316,7 +316,7 @@ void ImpulseMethod::record_contacts(World& world, double dt, StepReport& report)
         m.normal_impulse = c.impulse[0];
         m.friction_impulse = c.impulse[1] * c.tangent1 + c.impulse[2] * c.tangent2;
     });
-    world.contacts.clear();
+    outputs.contacts.clear();
     report.min_distance = 1e300;
     for (const Manifold& m : finder_.manifolds())
         for (int k = m.begin; k < m.begin + m.count; ++k) {
@@ -330,22 +330,23 @@ void ImpulseMethod::record_contacts(World& world, double dt, StepReport& report)
             out.normal = c.normal;
             out.force = (c.normal_impulse * c.normal + c.friction_impulse) / dt;
             out.distance = c.distance;
-            world.contacts.push_back(out);
+            outputs.contacts.push_back(out);
         }
     report.contacts = static_cast<int>(persistent.size());
 }
 
-void ImpulseMethod::fall_asleep(World& world, double dt) {
-    speed_.resize(world.bodies.size());
-    for (int i = 0; i < world.bodies.size(); ++i)
+void ImpulseMethod::fall_asleep(const Model& model, State& state, double dt) {
+    speed_.resize(model.bodies.size());
+    for (int i = 0; i < model.bodies.size(); ++i)
         speed_[i] = problem_.twist[i].v.norm() + finder_.size_of(i) * problem_.twist[i].w.norm();
-    const double slow = settings_.sleep_speed > 0 ? settings_.sleep_speed : 0.05 * dt * world.gravity.norm();
+    const double slow = settings_.sleep_speed > 0 ? settings_.sleep_speed : 0.05 * dt * state.gravity.norm();
     for (int i : sleeping_.settle(movable_, speed_, slow, dt, settings_.sleep_time, finder_))
-        world.bodies.rate[i].setZero();
+        state.rate[i].setZero();
 }
 
-void ImpulseMethod::record(World& world, double dt, const SolveReport& solved, StepReport& report) {
-    record_contacts(world, dt, report);
+void ImpulseMethod::record(const Model& model, State& state, Outputs& outputs, double dt,
+                           const SolveReport& solved, StepReport& report) {
+    record_contacts(outputs, dt, report);
     report.iterations = solved.sweeps;
     report.solver = settings_.solver == Solver::ffd   ? "ffd"
                     : settings_.solver == Solver::pgs ? "pgs"
@@ -354,10 +355,10 @@ void ImpulseMethod::record(World& world, double dt, const SolveReport& solved, S
     // the share of momentum that position correction would carry if it were velocity
     Vec3 moved = Vec3::Zero();
     if (corrected_)
-        for (int i = 0; i < world.bodies.size(); ++i)
-            if (movable_[i]) moved += world.bodies.mass[i] * pseudo_[i].v;
+        for (int i = 0; i < model.bodies.size(); ++i)
+            if (movable_[i]) moved += model.bodies.mass[i] * pseudo_[i].v;
     correction_momentum_ += moved;
-    if (settings_.sleeping) fall_asleep(world, dt);
+    if (settings_.sleeping) fall_asleep(model, state, dt);
     report.figures = {{"sweeps", static_cast<double>(solved.sweeps)},
                       {"contact_residual", solved.residual},
                       {"penetration", std::max(0.0, -report.min_distance)},
@@ -387,8 +388,8 @@ namespace tenon {
 MethodInfo impulse_method() {
     return {"impulse", "rigid bodies with contact impulses: thousands of contacts in milliseconds",
             impulse::parameters(), impulse::supports,
-            [](const World& world, const Params& params) -> std::unique_ptr<Method> {
-                return std::make_unique<impulse::ImpulseMethod>(world, params);
+            [](const Model& model, const State& state, const Params& params) -> std::unique_ptr<Stepper> {
+                return std::make_unique<impulse::ImpulseMethod>(model, state, params);
             }};
 }
 

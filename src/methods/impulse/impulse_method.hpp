@@ -10,11 +10,11 @@
 
 namespace tenon::impulse {
 
-class ImpulseMethod final : public Method {
+class ImpulseMethod final : public Stepper {
   public:
-    ImpulseMethod(const World& world, const Params& params);
+    ImpulseMethod(const Model& model, const State& state, const Params& params);
 
-    StepReport step(World& world, double dt) override;
+    StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 
@@ -23,17 +23,18 @@ class ImpulseMethod final : public Method {
 
   private:
     // The stages of a step, in their order.
-    void gather_bodies(const World& world, double dt);
-    void apply_forces(const World& world, double dt);
-    void find_contacts(const World& world, double dt);
-    void build_problem(const World& world, double dt);
-    SolveReport solve_contacts(const World& world);
+    void gather_bodies(const Model& model, const State& state, double dt);
+    void apply_forces(const Model& model, const State& state, double dt);
+    void find_contacts(const Model& model, const State& state, double dt);
+    void build_problem(const State& state, double dt);
+    SolveReport solve_contacts(const State& state);
     void correct_positions();
-    void integrate(World& world, double dt);
-    void wake_sleepers(const World& world, double dt);
-    void record_contacts(World& world, double dt, StepReport& report);
-    void fall_asleep(World& world, double dt);
-    void record(World& world, double dt, const SolveReport& solved, StepReport& report);
+    void integrate(const Model& model, State& state, double dt);
+    void wake_sleepers(const Model& model, const State& state, double dt);
+    void record_contacts(Outputs& outputs, double dt, StepReport& report);
+    void fall_asleep(const Model& model, State& state, double dt);
+    void record(const Model& model, State& state, Outputs& outputs, double dt, const SolveReport& solved,
+                StepReport& report);
 
     Settings settings_;
     ContactFinder finder_;

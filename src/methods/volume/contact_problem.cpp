@@ -31,22 +31,22 @@ ContactProblem::Participant& ContactProblem::participant_of(int body) {
     index = static_cast<int>(participants_.size());
     Participant& made = participants_.emplace_back();
     made.body = body;
-    const int bodies = world_.bodies.size();
+    const int bodies = model_.bodies.size();
     if (body < bodies) {
         made.center = motion_.rigid[body].position;
         for (int k = 0; k < 6; ++k)
-            made.inverse_mass.col(k) = motion_.rigid_response(world_, body, Vec6::Unit(k));
+            made.inverse_mass.col(k) = motion_.rigid_response(model_, state_, body, Vec6::Unit(k));
     } else {
         made.as_rigid = whole_;
-        if (whole_ && world_.elastic[body - bodies].pins.empty()) prepare_whole_body(made);
+        if (whole_ && model_.elastic[body - bodies].pins.empty()) prepare_whole_body(made);
     }
     return made;
 }
 
 // An elastic body that moves without changing shape: its mass, centre and inertia as it is now.
 void ContactProblem::prepare_whole_body(Participant& participant) const {
-    const int elastic = participant.body - world_.bodies.size();
-    const std::vector<double>& masses = world_.elastic[elastic].vertex_mass;
+    const int elastic = participant.body - model_.bodies.size();
+    const std::vector<double>& masses = model_.elastic[elastic].vertex_mass;
     const std::vector<Vec3>& x = motion_.vertices[elastic];
     double mass = 0;
     for (std::size_t v = 0; v < x.size(); ++v) {
@@ -67,7 +67,7 @@ void ContactProblem::begin(const std::vector<VolumeContact>& contacts, int block
     block_ = block;
     whole_ = whole;
     participants_.clear();
-    participant_of_body_.assign(world_.bodies.size() + world_.elastic.size(), -1);
+    participant_of_body_.assign(model_.bodies.size() + model_.elastic.size(), -1);
     direction_.resize(contacts.size());
     sides_of_.assign(contacts.size(), {Reference{}, Reference{}});
     lcp_ = {};
@@ -108,16 +108,16 @@ void ContactProblem::add_side(const VolumeContact& contact, int index, int side,
     Participant& participant = participant_of(body);
     Side made;
     made.contact = index;
-    if (body >= world_.bodies.size()) {
+    if (body >= model_.bodies.size()) {
         gather_weights(contact, side, made);
         if (contact.a == contact.b) gather_weights(contact, 1, made);
         sort_and_merge(made.weight);
     }
     for (int row = 0; participant.as_rigid && row < block_; ++row) {
         const Vec3& direction = direction_[index][row];
-        if (body >= world_.bodies.size()) {
+        if (body >= model_.bodies.size()) {
             for (const auto& [vertex, weight] : made.weight) {
-                const Vec3 arm = motion_.vertices[body - world_.bodies.size()][vertex] - participant.center;
+                const Vec3 arm = motion_.vertices[body - model_.bodies.size()][vertex] - participant.center;
                 made.rigid.col(row).head<3>() += weight * direction;
                 made.rigid.col(row).tail<3>() += weight * arm.cross(direction);
             }
@@ -136,8 +136,8 @@ void ContactProblem::add_side(const VolumeContact& contact, int index, int side,
 
 // Weights of the vertices that carry a side of an elastic body.
 void ContactProblem::gather_weights(const VolumeContact& contact, int side, Side& out) const {
-    const int elastic = (side == 0 ? contact.a : contact.b) - world_.bodies.size();
-    const ElasticBody& body = world_.elastic[elastic];
+    const int elastic = (side == 0 ? contact.a : contact.b) - model_.bodies.size();
+    const ElasticBody& body = model_.elastic[elastic];
     const SideGradient& gradient = contact.cell.side[side];
     const auto add = [&](int vertex, double weight) {
         out.weight.emplace_back(motion_.representative(elastic, vertex), weight / contact.area);
@@ -173,7 +173,7 @@ Vec3 ContactProblem::relative_velocity(int contact) const {
             continue;
         }
         const double* v =
-            motion_.velocity.data() + motion_.elastic_offset(participant.body - world_.bodies.size());
+            motion_.velocity.data() + motion_.elastic_offset(participant.body - model_.bodies.size());
         Vec3 mean = Vec3::Zero();
         for (const auto& [vertex, weight] : side.weight)
             mean += weight * Eigen::Map<const Vec3>(v + 3 * vertex);
@@ -185,7 +185,7 @@ Vec3 ContactProblem::relative_velocity(int contact) const {
 // A^-1 J^T of every side, at the vertices that any side touches. Either column by column, or through the inverse of A
 // between those vertices, whichever is less work.
 void ContactProblem::respond_elastic(Participant& participant) const {
-    const int elastic = participant.body - world_.bodies.size();
+    const int elastic = participant.body - model_.bodies.size();
     std::vector<int>& vertices = participant.vertices;
     for (const Side& side : participant.sides)
         for (const auto& [vertex, weight] : side.weight) vertices.push_back(vertex);
@@ -333,7 +333,7 @@ void ContactProblem::respond(const std::vector<double>& impulse, std::vector<dou
     change.assign(motion_.unknowns(), 0.0);
     parallel_for(participants_.size(), 1, [&](std::size_t p) {
         const Participant& participant = participants_[p];
-        const int elastic = participant.body - world_.bodies.size();
+        const int elastic = participant.body - model_.bodies.size();
         if (participant.as_rigid) {
             Vec6 sum = Vec6::Zero();
             for (const Side& side : participant.sides)
@@ -344,7 +344,7 @@ void ContactProblem::respond(const std::vector<double>& impulse, std::vector<dou
                 Eigen::Map<Vec6>(change.data() + motion_.rigid_offset(participant.body)) = d;
                 return;
             }
-            const Mat3 turn = world::exponential_map(d.tail<3>()).toRotationMatrix() - Mat3::Identity();
+            const Mat3 turn = model::exponential_map(d.tail<3>()).toRotationMatrix() - Mat3::Identity();
             double* out = change.data() + motion_.elastic_offset(elastic);
             for (std::size_t v = 0; v < motion_.vertices[elastic].size(); ++v)
                 Eigen::Map<Vec3>(out + 3 * v) =

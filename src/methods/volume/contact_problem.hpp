@@ -14,7 +14,8 @@ namespace tenon::volume {
 // velocities (or lengths). A contact has one normal row, and in the velocity problem two friction rows (Eqs. 16, 17, 21).
 class ContactProblem {
   public:
-    ContactProblem(const World& world, const Motion& motion) : world_(world), motion_(motion) {}
+    ContactProblem(const Model& model, const State& state, const Motion& motion)
+        : model_(model), state_(state), motion_(motion) {}
 
     // Velocities without approach, with a friction pyramid.
     void set_velocities(const std::vector<VolumeContact>& contacts, bool friction_at_center);
@@ -75,7 +76,8 @@ class ContactProblem {
     void add_block(const Participant& participant, const Side& from, std::size_t to, double* block) const;
     Participant& participant_of(int body);
 
-    const World& world_;
+    const Model& model_;
+    const State& state_;
     const Motion& motion_;
     int block_ = 1;
     bool whole_ = false;

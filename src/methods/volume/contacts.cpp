@@ -40,51 +40,52 @@ void pose_elastic(const ElasticBody& body, const std::vector<Vec3>& x, Mesh& mes
 
 }  // namespace
 
-ContactFinder::ContactFinder(const World& world, const ContactSettings& settings) : settings_(settings) {
-    prepare_shapes(world);
-    const int bodies = world.bodies.size(), all = bodies + static_cast<int>(world.elastic.size());
+ContactFinder::ContactFinder(const Model& model, const State& state, const ContactSettings& settings)
+    : settings_(settings) {
+    prepare_shapes(model);
+    const int bodies = model.bodies.size(), all = bodies + static_cast<int>(model.elastic.size());
     solids_.resize(all);
     boxes_.resize(all);
     moves_.assign(all, 1);
-    for (int i = 0; i < bodies; ++i) moves_[i] = world.bodies.type[i] != BodyType::static_body;
-    elastic_mesh_.resize(world.elastic.size());
-    elastic_edges_.resize(world.elastic.size());
-    elastic_tree_.resize(world.elastic.size());
-    placed_.resize(world.elastic.size());
-    elastic_blocks_.resize(world.elastic.size());
-    for (std::size_t e = 0; e < world.elastic.size(); ++e) {
-        const ElasticBody& body = world.elastic[e];
+    for (int i = 0; i < bodies; ++i) moves_[i] = state.type[i] != BodyType::static_body;
+    elastic_mesh_.resize(model.elastic.size());
+    elastic_edges_.resize(model.elastic.size());
+    elastic_tree_.resize(model.elastic.size());
+    placed_.resize(model.elastic.size());
+    elastic_blocks_.resize(model.elastic.size());
+    for (std::size_t e = 0; e < model.elastic.size(); ++e) {
+        const ElasticBody& body = model.elastic[e];
         elastic_mesh_[e].triangles = has_embedded(body) ? body.embedded.triangles : body.surface;
-        pose_elastic(body, body.x, elastic_mesh_[e]);
+        pose_elastic(body, state.elastic[e].x, elastic_mesh_[e]);
         elastic_edges_[e] = geometry::all_edges(elastic_mesh_[e]);
         elastic_tree_[e] = geometry::SurfaceTree(elastic_mesh_[e], elastic_edges_[e]);
     }
     thickness_.assign(all, 1e300);
     for (int i = 0; i < bodies; ++i)
-        if (shapes_[world.bodies.shape[i]]->usable) {
+        if (shapes_[model.bodies.shape[i]]->usable) {
             Box3 box;
-            for (const Vec3& vertex : shapes_[world.bodies.shape[i]]->mesh.vertices) box.add(vertex);
+            for (const Vec3& vertex : shapes_[model.bodies.shape[i]]->mesh.vertices) box.add(vertex);
             thickness_[i] = box.size().minCoeff();
         }
-    for (std::size_t e = 0; e < world.elastic.size(); ++e)
+    for (std::size_t e = 0; e < model.elastic.size(); ++e)
         thickness_[bodies + e] = box_of(elastic_mesh_[e], Mat34::Identity()).size().minCoeff();
-    warn_of_open_surfaces(world);
+    warn_of_open_surfaces(model);
 }
 
-void ContactFinder::warn_of_open_surfaces(const World& world) {
+void ContactFinder::warn_of_open_surfaces(const Model& model) {
     const auto warn = [&](const std::string& name) {
         warnings_.push_back(
             fmt::format("body '{}' takes no part in contact: its mesh encloses no volume; give it a "
                         "closed mesh, or use --method affine",
                         name));
     };
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.collides[i] && !shapes_[world.bodies.shape[i]]->usable) warn(world.bodies.name[i]);
-    elastic_usable_.assign(world.elastic.size(), 1);
-    for (std::size_t e = 0; e < world.elastic.size(); ++e) {
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (model.bodies.collides[i] && !shapes_[model.bodies.shape[i]]->usable) warn(model.bodies.name[i]);
+    elastic_usable_.assign(model.elastic.size(), 1);
+    for (std::size_t e = 0; e < model.elastic.size(); ++e) {
         if (geometry::is_closed_cycle(elastic_mesh_[e])) continue;
         elastic_usable_[e] = 0;
-        warn(world.elastic[e].name);
+        warn(model.elastic[e].name);
     }
 }
 
@@ -100,8 +101,8 @@ Grid ContactFinder::grid_of(int a, int b) const {
 }
 
 // A plane becomes a slab under it; every other open surface has no inside.
-void ContactFinder::prepare_shapes(const World& world) {
-    for (const auto& shape : world.shapes) {
+void ContactFinder::prepare_shapes(const Model& model) {
+    for (const auto& shape : model.shapes) {
         auto made = std::make_unique<ShapeSurface>();
         if (shape->closed)
             made->mesh = shape->mesh;
@@ -115,11 +116,11 @@ void ContactFinder::prepare_shapes(const World& world) {
     }
 }
 
-bool ContactFinder::place(const World& world, const Motion& motion) {
-    const int bodies = world.bodies.size();
+bool ContactFinder::place(const Model& model, const Motion& motion) {
+    const int bodies = model.bodies.size();
     std::vector<char> moved(solids_.size(), 1);
     parallel_for(bodies, 16, [&](std::size_t i) {
-        const ShapeSurface& shape = *shapes_[world.bodies.shape[i]];
+        const ShapeSurface& shape = *shapes_[model.bodies.shape[i]];
         Solid& solid = solids_[i];
         const Mat34 q = motion.pose(static_cast<int>(i));
         if (solid.surface && solid.q == q) {
@@ -134,7 +135,7 @@ bool ContactFinder::place(const World& world, const Motion& motion) {
                                                   : geometry::world_box(shape.tree, solid.q);
         boxes_[i] = solid.box;
     });
-    parallel_for(world.elastic.size(), 1, [&](std::size_t e) {
+    parallel_for(model.elastic.size(), 1, [&](std::size_t e) {
         Mesh& mesh = elastic_mesh_[e];
         Solid& solid = solids_[bodies + e];
         if (solid.surface && placed_[e] == motion.vertices[e]) {
@@ -142,7 +143,7 @@ bool ContactFinder::place(const World& world, const Motion& motion) {
             return;
         }
         placed_[e] = motion.vertices[e];
-        pose_elastic(world.elastic[e], motion.vertices[e], mesh);
+        pose_elastic(model.elastic[e], motion.vertices[e], mesh);
         solid.surface = &elastic_tree_[e];
         solid.blocks = &elastic_blocks_[e];
         solid.gradient_per_vertex = true;
@@ -153,11 +154,11 @@ bool ContactFinder::place(const World& world, const Motion& motion) {
 }
 
 // Deformed surfaces need new boxes of their blocks, but only where something may touch them.
-void ContactFinder::prepare_touching(const World& world) {
-    std::vector<char> needed(world.elastic.size(), 0);
+void ContactFinder::prepare_touching(const Model& model) {
+    std::vector<char> needed(model.elastic.size(), 0);
     for (const auto& [a, b] : pairs_)
         for (int body : {a, b})
-            if (body >= world.bodies.size()) needed[body - world.bodies.size()] = 1;
+            if (body >= model.bodies.size()) needed[body - model.bodies.size()] = 1;
     parallel_for(needed.size(), 1, [&](std::size_t e) {
         if (!needed[e]) return;
         const geometry::SurfaceTree& surface = elastic_tree_[e];
@@ -171,24 +172,24 @@ void ContactFinder::prepare_touching(const World& world) {
     });
 }
 
-void ContactFinder::find(const World& world, const Motion& motion, std::vector<VolumeContact>& contacts) {
+void ContactFinder::find(const Model& model, const Motion& motion, std::vector<VolumeContact>& contacts) {
     // a step begins where the last one looked in the end
-    if (!place(world, motion)) {
+    if (!place(model, motion)) {
         contacts = found_;
         return;
     }
     contacts.clear();
     broad_phase_.find_pairs(boxes_, pairs_, moves_);
     const auto usable = [&](int body) {
-        return body < world.bodies.size() || elastic_usable_[body - world.bodies.size()];
+        return body < model.bodies.size() || elastic_usable_[body - model.bodies.size()];
     };
     std::erase_if(pairs_, [&](const geometry::ItemPair& pair) {
-        return !world.may_collide(pair.a, pair.b) || !usable(pair.a) || !usable(pair.b);
+        return !model.may_collide(pair.a, pair.b) || !usable(pair.a) || !usable(pair.b);
     });
     if (settings_.self_contact)
-        for (int e = 0; e < static_cast<int>(world.elastic.size()); ++e)
-            if (elastic_usable_[e]) pairs_.push_back({world.bodies.size() + e, world.bodies.size() + e});
-    prepare_touching(world);
+        for (int e = 0; e < static_cast<int>(model.elastic.size()); ++e)
+            if (elastic_usable_[e]) pairs_.push_back({model.bodies.size() + e, model.bodies.size() + e});
+    prepare_touching(model);
     if (images_.size() < pairs_.size()) images_.resize(pairs_.size());
     std::vector<std::vector<CellVolume>> cells(pairs_.size());
     std::vector<IntersectionStats> stats(pairs_.size());
@@ -206,7 +207,7 @@ void ContactFinder::find(const World& world, const Motion& motion, std::vector<V
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
         stats_.add(stats[i]);
         if (stats[i].parity_errors > 0) leaking_.insert(leaking_.end(), {pairs_[i].a, pairs_[i].b});
-        add_contacts(world, pairs_[i].a, pairs_[i].b, cells[i], contacts);
+        add_contacts(model, pairs_[i].a, pairs_[i].b, cells[i], contacts);
     }
     found_ = contacts;
 }
@@ -301,7 +302,7 @@ void push_apart(const Vec3& from, const Vec3& to, CellVolume& cell, VolumeContac
 
 }  // namespace
 
-void ContactFinder::add_contacts(const World& world, int a, int b, std::vector<CellVolume>& cells,
+void ContactFinder::add_contacts(const Model& model, int a, int b, std::vector<CellVolume>& cells,
                                  std::vector<VolumeContact>& contacts) const {
     const Grid grid = grid_of(a, b);
     const double pixel_area = grid.pixel * grid.pixel;
@@ -326,7 +327,7 @@ void ContactFinder::add_contacts(const World& world, int a, int b, std::vector<C
         const Vec3 seed = std::abs(contact.normal.x()) < 0.6 ? Vec3::UnitX() : Vec3::UnitY();
         contact.tangent[0] = contact.normal.cross(seed).normalized();
         contact.tangent[1] = contact.normal.cross(contact.tangent[0]);
-        contact.friction = world.pair_friction(a, b);
+        contact.friction = model.pair_friction(a, b);
         contact.pixel = grid.pixel;
         contact.cell = std::move(cell);
         contacts.push_back(std::move(contact));

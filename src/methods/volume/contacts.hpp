@@ -9,7 +9,7 @@
 #include "geometry/broad_phase.hpp"
 #include "methods/volume/intersection.hpp"
 #include "methods/volume/motion.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::volume {
 
@@ -35,10 +35,10 @@ struct ContactSettings {
 
 class ContactFinder {
   public:
-    ContactFinder(const World& world, const ContactSettings& settings);
+    ContactFinder(const Model& model, const State& state, const ContactSettings& settings);
 
     // Contacts at the positions in `motion`, in an order that depends on nothing but those.
-    void find(const World& world, const Motion& motion, std::vector<VolumeContact>& contacts);
+    void find(const Model& model, const Motion& motion, std::vector<VolumeContact>& contacts);
 
     const IntersectionStats& stats() const { return stats_; }
     const std::vector<std::string>& warnings() const {
@@ -58,11 +58,11 @@ class ContactFinder {
         bool usable = false;
     };
 
-    void prepare_shapes(const World& world);
-    void warn_of_open_surfaces(const World& world);
-    bool place(const World& world, const Motion& motion);  // false: all are where they were
-    void prepare_touching(const World& world);
-    void add_contacts(const World& world, int a, int b, std::vector<CellVolume>& cells,
+    void prepare_shapes(const Model& model);
+    void warn_of_open_surfaces(const Model& model);
+    bool place(const Model& model, const Motion& motion);  // false: all are where they were
+    void prepare_touching(const Model& model);
+    void add_contacts(const Model& model, int a, int b, std::vector<CellVolume>& cells,
                       std::vector<VolumeContact>& contacts) const;
 
     ContactSettings settings_;

@@ -1,7 +1,7 @@
 // Surfaces moved outward, and solids made of planes.
 #pragma once
 
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::volume {
 

@@ -21,16 +21,16 @@ bool has_hole(const Shape& shape) {
 
 class Pairs {
   public:
-    Pairs(const World& world, const Motion& motion, double pixel)
-        : world_(world), motion_(motion), pixel_(pixel) {}
+    Pairs(const Model& model, const State& state, const Motion& motion, double pixel)
+        : model_(model), state_(state), motion_(motion), pixel_(pixel) {}
 
     bool near(int a, int b) { return placed(a).box.overlaps(placed(b).box); }
 
     // Whether b can leave a along a direction, in steps that do not jump over a.
     bool leads_out(int a, int b, const Vec3& direction) {
-        const double way = way_out(world_, motion_, a, b, direction);
-        const double step = 0.4 * std::min(world_.shape_of(a).box.size().minCoeff(),
-                                           world_.shape_of(b).box.size().minCoeff());
+        const double way = way_out(model_, motion_, a, b, direction);
+        const double step = 0.4 * std::min(model_.shape_of(a).box.size().minCoeff(),
+                                           model_.shape_of(b).box.size().minCoeff());
         for (double gone = step; gone < way; gone += step)
             if (overlap(a, b, gone * direction)) return false;
         return true;
@@ -38,11 +38,11 @@ class Pairs {
 
   private:
     Solid placed(int body, const Vec3& shift = Vec3::Zero()) {
-        const int shape = world_.bodies.shape[body];
+        const int shape = model_.bodies.shape[body];
         std::unique_ptr<geometry::SurfaceTree>& surface = surface_[shape];
         if (!surface)
-            surface = std::make_unique<geometry::SurfaceTree>(world_.shapes[shape]->mesh,
-                                                              world_.shapes[shape]->all_edges);
+            surface = std::make_unique<geometry::SurfaceTree>(model_.shapes[shape]->mesh,
+                                                              model_.shapes[shape]->all_edges);
         Solid solid;
         solid.surface = surface.get();
         solid.q = motion_.pose(body);
@@ -58,7 +58,8 @@ class Pairs {
         return !intersection_.empty();
     }
 
-    const World& world_;
+    const Model& model_;
+    const State& state_;
     const Motion& motion_;
     double pixel_;
     std::map<int, std::unique_ptr<geometry::SurfaceTree>> surface_;
@@ -76,26 +77,27 @@ std::vector<Vec3> ways() {
     return made;
 }
 
-double way_out(const World& world, const Motion& motion, int a, int b, const Vec3& direction) {
+double way_out(const Model& model, const Motion& motion, int a, int b, const Vec3& direction) {
     double far = -1e300, near = 1e300;
-    for (const Vec3& v : world.shape_of(a).mesh.vertices)
+    for (const Vec3& v : model.shape_of(a).mesh.vertices)
         far = std::max(far, direction.dot(transform(motion.pose(a), v)));
-    for (const Vec3& v : world.shape_of(b).mesh.vertices)
+    for (const Vec3& v : model.shape_of(b).mesh.vertices)
         near = std::min(near, direction.dot(transform(motion.pose(b), v)));
     return far - near;
 }
 
-std::vector<std::pair<int, int>> linked_pairs(const World& world, const Motion& motion, double pixel) {
+std::vector<std::pair<int, int>> linked_pairs(const Model& model, const State& state, const Motion& motion,
+                                              double pixel) {
     std::vector<int> rings;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (has_hole(world.shape_of(i))) rings.push_back(i);
-    Pairs pairs(world, motion, pixel);
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (has_hole(model.shape_of(i))) rings.push_back(i);
+    Pairs pairs(model, state, motion, pixel);
     const std::vector<Vec3> directions = ways();
     std::vector<std::pair<int, int>> linked;
     for (std::size_t i = 0; i < rings.size(); ++i)
         for (std::size_t k = i + 1; k < rings.size(); ++k) {
             const int a = rings[i], b = rings[k];
-            if (!world.may_collide(a, b) || !pairs.near(a, b)) continue;
+            if (!model.may_collide(a, b) || !pairs.near(a, b)) continue;
             const auto free = [&](const Vec3& direction) { return pairs.leads_out(a, b, direction); };
             if (std::none_of(directions.begin(), directions.end(), free)) linked.emplace_back(a, b);
         }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "math/parallel.hpp"
+#include "model/keyframes.hpp"
 #include "tenon/error.hpp"
-#include "world/keyframes.hpp"
 
 namespace tenon::volume {
 
@@ -15,8 +15,8 @@ namespace {
 // Pinned vertices behave as if they were this much heavier.
 constexpr double kPinnedMass = 1e8;
 
-Vec3 pin_target(const World& world, const ElasticBody& body, const ElasticBody::Pin& pin, double time) {
-    if (pin.body >= 0) return transform(world.bodies.q[pin.body], pin.local);
+Vec3 pin_target(const State& state, const ElasticBody& body, const ElasticBody::Pin& pin, double time) {
+    if (pin.body >= 0) return transform(state.q[pin.body], pin.local);
     const Mat34 q = keyframe_pose(body.scripts[pin.script], time);
     return transform(q, pin.local);
 }
@@ -81,31 +81,31 @@ void ElasticSystem::inverse_on(const std::vector<int>& vertices, std::vector<dou
     cholesky_.inverse_on(nodes, inverse);
 }
 
-void ElasticSystem::pin(const World& world, const ElasticBody& body, double dt,
+void ElasticSystem::pin(const State& state, const ElasticBody& body, const std::vector<Vec3>& x, double dt,
                         std::vector<Vec3>& velocity) const {
     for (const ElasticBody::Pin& pin : body.pins)
-        velocity[pin.vertex] = (pin_target(world, body, pin, world.time + dt) - body.x[pin.vertex]) / dt;
+        velocity[pin.vertex] = (pin_target(state, body, pin, state.time + dt) - x[pin.vertex]) / dt;
 }
 
 // A dv = b with A = (1 + h alpha) M + S, b = h f - h alpha M v - S v, S = (h^2 + h beta) K.   (Eq. 2)
-void ElasticSystem::predict(const World& world, const ElasticBody& body, double dt,
-                            std::vector<Vec3>& velocity) {
-    join(world.time);
-    pin(world, body, dt, velocity);
+void ElasticSystem::predict(const State& state, const ElasticBody& body, const std::vector<Vec3>& x,
+                            double dt, std::vector<Vec3>& velocity) {
+    join(state.time);
+    pin(state, body, x, dt, velocity);
     const std::size_t nodes = vertex_of_.size();
     stiffness_.resize(assembly_.pattern, 3);
-    add_stiffness(elements_, assembly_, body.x, dt * dt + dt * rayleigh_stiffness_, true, stiffness_);
-    std::vector<Vec3> force(body.x.size(), Vec3::Zero());
-    add_elastic_forces(elements_, body.x, force);
+    add_stiffness(elements_, assembly_, x, dt * dt + dt * rayleigh_stiffness_, true, stiffness_);
+    std::vector<Vec3> force(x.size(), Vec3::Zero());
+    add_elastic_forces(elements_, x, force);
     std::vector<double> v(3 * nodes), b(3 * nodes), change(3 * nodes);
     for (std::size_t i = 0; i < nodes; ++i) Eigen::Map<Vec3>(v.data() + 3 * i) = velocity[vertex_of_[i]];
     stiffness_.multiply(v.data(), b.data());
     for (double& entry : b) entry = -entry;
     matrix_ = stiffness_;
-    for (std::size_t i = 0; i < body.x.size(); ++i) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
         const double mass = body.vertex_mass[i];
         Eigen::Map<Vec3>(b.data() + 3 * node_[i]) +=
-            dt * (force[i] + mass * world.gravity - rayleigh_mass_ * mass * velocity[i]);
+            dt * (force[i] + mass * state.gravity - rayleigh_mass_ * mass * velocity[i]);
         for (int k = 0; k < 3; ++k)
             matrix_.diagonal_block(node_[i])[4 * k] += mass * (1 + dt * rayleigh_mass_);
     }
@@ -122,97 +122,98 @@ void ElasticSystem::predict(const World& world, const ElasticBody& body, double 
         velocity[i] += Eigen::Map<const Vec3>(change.data() + 3 * node_[i]);
 }
 
-Motion::Motion(const World& world, const std::optional<CutSpec>& cut) {
-    set_start(world);
-    int offset = 6 * world.bodies.size();
-    for (const ElasticBody& body : world.elastic) {
+Motion::Motion(const Model& model, const State& state, const std::optional<CutSpec>& cut) {
+    set_start(model, state);
+    int offset = 6 * model.bodies.size();
+    for (std::size_t e = 0; e < model.elastic.size(); ++e) {
+        const ElasticBody& body = model.elastic[e];
         elastic_offset_.push_back(offset);
-        offset += 3 * static_cast<int>(body.x.size());
-        vertices.push_back(body.x);
+        offset += 3 * static_cast<int>(body.rest.size());
+        vertices.push_back(state.elastic[e].x);
         const bool is_cut = cut && cut->body == body.name;
         systems_.push_back(std::make_unique<ElasticSystem>(
-            body, world.materials, is_cut ? bonds_of(body, *cut) : std::vector<Bond>{}));
+            body, model.materials, is_cut ? bonds_of(body, *cut) : std::vector<Bond>{}));
     }
     velocity.assign(offset, 0.0);
 }
 
-void Motion::set_start(const World& world) {
-    rigid.resize(world.bodies.size());
-    start_.resize(world.bodies.size());
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        rigid[i] = world::rigid_state(world.bodies, i);
-        start_[i] = {rigid[i], world.bodies.q[i]};
+void Motion::set_start(const Model& model, const State& state) {
+    rigid.resize(model.bodies.size());
+    start_.resize(model.bodies.size());
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        rigid[i] = model::rigid_state(state, i);
+        start_[i] = {rigid[i], state.q[i]};
     }
 }
 
 // Where it has not moved, exactly as the world has it: the way there and back through a quaternion rounds.
 Mat34 Motion::pose(int body) const {
-    const world::RigidState &now = rigid[body], &then = start_[body].state;
+    const model::RigidState &now = rigid[body], &then = start_[body].state;
     const bool moved = now.position != then.position || now.rotation.coeffs() != then.rotation.coeffs();
-    return moved ? world::to_q(now) : start_[body].q;
+    return moved ? model::to_q(now) : start_[body].q;
 }
 
-void Motion::predict(const World& world, double dt) {
-    external_wrenches(world, world.time, wrenches_);
-    set_start(world);
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        const world::RigidState& state = rigid[i];
+void Motion::predict(const Model& model, const State& state, double dt) {
+    external_wrenches(model, state, state.time, wrenches_);
+    set_start(model, state);
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        const model::RigidState& now = rigid[i];
         Eigen::Map<Vec6> v(velocity.data() + rigid_offset(i));
-        if (world.bodies.type[i] == BodyType::kinematic_body) {
+        if (state.type[i] == BodyType::kinematic_body) {
             // the velocity that takes it to where the script has it at the end of the step
-            const world::RigidState target =
-                world::rigid_state(scripted_pose(world, i, world.time + dt), Mat34::Zero());
-            v << (target.position - state.position) / dt,
-                world::logarithm_map(target.rotation * state.rotation.conjugate()) / dt;
-        } else if (world.bodies.dynamic(i)) {
+            const model::RigidState target =
+                model::rigid_state(scripted_pose(model, state, i, state.time + dt), Mat34::Zero());
+            v << (target.position - now.position) / dt,
+                model::logarithm_map(target.rotation * now.rotation.conjugate()) / dt;
+        } else if (state.dynamic(i)) {
             Vec6 impulse;
             impulse << dt * wrenches_[i].force, dt * wrenches_[i].torque;
-            v << state.velocity + dt * world.gravity, state.spin;
+            v << now.velocity + dt * state.gravity, now.spin;
             for (int k = 0; k < 6; ++k)
-                if (world.bodies.fixed[i][k]) v[k] = 0;
-            v += rigid_response(world, i, impulse);
+                if (model.bodies.fixed[i][k]) v[k] = 0;
+            v += rigid_response(model, state, i, impulse);
         } else {
             v.setZero();
         }
     }
-    parallel_for(world.elastic.size(), 1, [&](std::size_t e) {
-        std::vector<Vec3> v = world.elastic[e].v;
-        vertices[e] = world.elastic[e].x;
-        systems_[e]->predict(world, world.elastic[e], dt, v);
+    parallel_for(model.elastic.size(), 1, [&](std::size_t e) {
+        std::vector<Vec3> v = state.elastic[e].v;
+        vertices[e] = state.elastic[e].x;
+        systems_[e]->predict(state, model.elastic[e], vertices[e], dt, v);
         for (std::size_t k = 0; k < v.size(); ++k)
             Eigen::Map<Vec3>(velocity.data() + elastic_offset_[e] + 3 * k) = v[k];
     });
 }
 
-Vec6 Motion::rigid_response(const World& world, int body, const Vec6& impulse) const {
-    if (!world.bodies.dynamic(body)) return Vec6::Zero();
+Vec6 Motion::rigid_response(const Model& model, const State& state, int body, const Vec6& impulse) const {
+    if (!state.dynamic(body)) return Vec6::Zero();
     Vec6 masked = impulse;
-    const auto& fixed = world.bodies.fixed[body];
+    const auto& fixed = model.bodies.fixed[body];
     for (int k = 0; k < 6; ++k)
         if (fixed[k]) masked[k] = 0;
     Vec6 change;
-    change.head<3>() = masked.head<3>() / world.bodies.mass[body];
+    change.head<3>() = masked.head<3>() / model.bodies.mass[body];
     change.tail<3>() =
-        world::world_inverse_inertia(rigid[body].rotation, world.bodies.moments_of_inertia(body)) *
+        model::world_inverse_inertia(rigid[body].rotation, model.bodies.moments_of_inertia(body)) *
         masked.tail<3>();
     for (int k = 0; k < 6; ++k)
         if (fixed[k]) change[k] = 0;
     return change;
 }
 
-void Motion::advance(const World& world, double dt) {
-    for (int i = 0; i < world.bodies.size(); ++i) {
+void Motion::advance(const Model& model, const State& state, double dt) {
+    for (int i = 0; i < model.bodies.size(); ++i) {
         const Eigen::Map<const Vec6> v(velocity.data() + rigid_offset(i));
         rigid[i].velocity = v.head<3>();
         rigid[i].spin = v.tail<3>();
-        if (world.bodies.type[i] == BodyType::static_body) continue;
-        const auto& fixed = world.bodies.fixed[i];
-        const bool turns_freely = world.bodies.dynamic(i) && !fixed[3] && !fixed[4] && !fixed[5];
+        if (state.type[i] == BodyType::static_body) continue;
+        const auto& fixed = model.bodies.fixed[i];
+        const bool turns_freely = state.dynamic(i) && !fixed[3] && !fixed[4] && !fixed[5];
         if (turns_freely) {
-            world::advance(rigid[i], world.bodies.moments_of_inertia(i), dt);
+            model::advance(rigid[i], model.bodies.moments_of_inertia(i), dt);
         } else {
             rigid[i].position += dt * rigid[i].velocity;
-            rigid[i].rotation = (world::exponential_map(dt * rigid[i].spin) * rigid[i].rotation).normalized();
+            rigid[i].rotation = (model::exponential_map(dt * rigid[i].spin) * rigid[i].rotation).normalized();
         }
     }
     for (std::size_t e = 0; e < vertices.size(); ++e)
@@ -220,12 +221,12 @@ void Motion::advance(const World& world, double dt) {
             vertices[e][k] += dt * Eigen::Map<const Vec3>(velocity.data() + elastic_offset_[e] + 3 * k);
 }
 
-void Motion::shift(const World& world, const std::vector<double>& step) {
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        if (!world.bodies.dynamic(i)) continue;
+void Motion::shift(const Model& model, const State& state, const std::vector<double>& step) {
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        if (!state.dynamic(i)) continue;
         const Eigen::Map<const Vec6> d(step.data() + rigid_offset(i));
         rigid[i].position += d.head<3>();
-        rigid[i].rotation = (world::exponential_map(d.tail<3>()) * rigid[i].rotation).normalized();
+        rigid[i].rotation = (model::exponential_map(d.tail<3>()) * rigid[i].rotation).normalized();
     }
     for (std::size_t e = 0; e < vertices.size(); ++e)
         for (std::size_t k = 0; k < vertices[e].size(); ++k)
@@ -238,13 +239,13 @@ double Motion::elastic_energy() const {
     return sum;
 }
 
-void Motion::store(World& world) const {
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.type[i] != BodyType::static_body) world::store(rigid[i], world.bodies, i);
+void Motion::store(const Model& model, State& state) const {
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.type[i] != BodyType::static_body) model::store(rigid[i], state, i);
     for (std::size_t e = 0; e < vertices.size(); ++e) {
-        world.elastic[e].x = vertices[e];
+        state.elastic[e].x = vertices[e];
         for (std::size_t k = 0; k < vertices[e].size(); ++k)
-            world.elastic[e].v[k] = Eigen::Map<const Vec3>(velocity.data() + elastic_offset_[e] + 3 * k);
+            state.elastic[e].v[k] = Eigen::Map<const Vec3>(velocity.data() + elastic_offset_[e] + 3 * k);
     }
 }
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "model/elastic_cut.hpp"
+#include "model/elastic_elements.hpp"
+#include "model/rigid_state.hpp"
 #include "solve/block_cholesky.hpp"
-#include "tenon/world.hpp"
-#include "world/elastic_cut.hpp"
-#include "world/elastic_elements.hpp"
-#include "world/rigid_state.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::volume {
 
@@ -21,7 +21,8 @@ class ElasticSystem {
                   std::vector<Bond> bonds);
 
     // Assembles and factors A at x; returns the velocities after one unconstrained step.
-    void predict(const World& world, const ElasticBody& body, double dt, std::vector<Vec3>& velocity);
+    void predict(const State& state, const ElasticBody& body, const std::vector<Vec3>& x, double dt,
+                 std::vector<Vec3>& velocity);
     // y = A^-1 x, by vertices: bonded ones share what acts on them and move alike.
     void apply_inverse(const std::vector<double>& x, std::vector<double>& y) const;
     // A^-1 between some vertices, of which no two are bonded.
@@ -31,7 +32,8 @@ class ElasticSystem {
 
   private:
     void join(double time);
-    void pin(const World& world, const ElasticBody& body, double dt, std::vector<Vec3>& velocity) const;
+    void pin(const State& state, const ElasticBody& body, const std::vector<Vec3>& x, double dt,
+             std::vector<Vec3>& velocity) const;
 
     ElasticElements elements_;
     ElasticAssembly assembly_;
@@ -46,22 +48,23 @@ class ElasticSystem {
 // All bodies of a world as they move through a step.
 class Motion {
   public:
-    explicit Motion(const World& world, const std::optional<CutSpec>& cut = std::nullopt);
+    explicit Motion(const Model& model, const State& state, const std::optional<CutSpec>& cut = std::nullopt);
 
     // Velocities after gravity, forces and elasticity, without contact.
-    void predict(const World& world, double dt);
-    void advance(const World& world, double dt);                      // positions by the velocities
-    void shift(const World& world, const std::vector<double>& step);  // positions by a correction
-    void store(World& world) const;
+    void predict(const Model& model, const State& state, double dt);
+    void advance(const Model& model, const State& state, double dt);  // positions by the velocities
+    void shift(const Model& model, const State& state,
+               const std::vector<double>& step);  // positions by a correction
+    void store(const Model& model, State& state) const;
 
     int rigid_offset(int body) const { return 6 * body; }
     int elastic_offset(int elastic) const { return elastic_offset_[elastic]; }
     int unknowns() const { return static_cast<int>(velocity.size()); }
     Mat34 pose(int body) const;
-    bool moves(const World& world, int body) const { return world.bodies.dynamic(body); }
+    bool moves(const State& state, int body) const { return state.dynamic(body); }
 
     // The change of velocity of a rigid body by an impulse and an angular impulse.
-    Vec6 rigid_response(const World& world, int body, const Vec6& impulse) const;
+    Vec6 rigid_response(const Model& model, const State& state, int body, const Vec6& impulse) const;
     void elastic_response(int elastic, const std::vector<double>& impulse,
                           std::vector<double>& change) const {
         systems_[elastic]->apply_inverse(impulse, change);
@@ -73,16 +76,16 @@ class Motion {
     int representative(int elastic, int vertex) const { return systems_[elastic]->representative(vertex); }
     double elastic_energy() const;
 
-    std::vector<world::RigidState> rigid;
+    std::vector<model::RigidState> rigid;
     std::vector<std::vector<Vec3>> vertices;
     std::vector<double> velocity;
 
   private:
     struct Start {
-        world::RigidState state;
+        model::RigidState state;
         Mat34 q;
     };
-    void set_start(const World& world);
+    void set_start(const Model& model, const State& state);
 
     std::vector<Start> start_;  // of rigid bodies
     std::vector<int> elastic_offset_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 #include "methods/volume/contact_problem.hpp"
 #include "methods/volume/contacts.hpp"
 #include "methods/volume/linked.hpp"
@@ -15,10 +15,10 @@ namespace {
 
 constexpr double kAllowedPixels = 0.5;
 
-double chosen_margin(const World& world, const UntangleOptions& options) {
+double chosen_margin(const Model& model, const State& state, const UntangleOptions& options) {
     if (options.margin > 0) return options.margin;
-    double least = world.contact_spec.dhat.value_or(1e-3 * world.scene_length());
-    for (double separation : world.bodies.min_separation) least = std::max(least, 2.1 * separation);
+    double least = model.contact_spec.dhat.value_or(1e-3 * scene_length(model, state));
+    for (double separation : model.bodies.min_separation) least = std::max(least, 2.1 * separation);
     return least;
 }
 
@@ -30,13 +30,13 @@ struct Overlap {
 };
 
 // One correction of all positions by the position problem (Eqs. 18, 19); returns the deepest overlap before it.
-Overlap correct(const World& world, ContactFinder& finder, Motion& motion) {
+Overlap correct(const Model& model, const State& state, ContactFinder& finder, Motion& motion) {
     std::vector<VolumeContact> contacts;
-    finder.find(world, motion, contacts);
+    finder.find(model, motion, contacts);
     const double allowed = kAllowedPixels * finder.grid().pixel;
     Overlap worst;
     worst.contacts = static_cast<int>(contacts.size());
-    std::vector<double> deepest(world.bodies.size(), 0.0);
+    std::vector<double> deepest(model.bodies.size(), 0.0);
     for (const VolumeContact& contact : contacts) {
         if (contact.depth() > worst.depth) {
             worst.depth = contact.depth();
@@ -45,35 +45,35 @@ Overlap correct(const World& world, ContactFinder& finder, Motion& motion) {
         for (int body : {contact.a, contact.b}) deepest[body] = std::max(deepest[body], contact.depth());
     }
     if (worst.depth <= allowed) return worst;
-    ContactProblem problem(world, motion);
+    ContactProblem problem(model, state, motion);
     problem.set_positions(contacts, 0.5 * kAllowedPixels, false);
     problem.couple();
     std::vector<double> multiplier(contacts.size(), 0.0), step;
     problem.solve({200, 0.02 * allowed}, multiplier, step);
     // a linearised step is good for about the overlap's own depth
-    for (int i = 0; i < world.bodies.size(); ++i) {
+    for (int i = 0; i < model.bodies.size(); ++i) {
         Eigen::Map<Vec6> d(step.data() + motion.rigid_offset(i));
-        const double reach = d.head<3>().norm() + d.tail<3>().norm() * world.shape_of(i).radius;
+        const double reach = d.head<3>().norm() + d.tail<3>().norm() * model.shape_of(i).radius;
         const double limit = std::max(deepest[i], 4 * allowed);
         if (reach > limit) d *= limit / reach;
     }
-    motion.shift(world, step);
+    motion.shift(model, state, step);
     return worst;
 }
 
 // Volumes may have no way down: a ring around a gear is pressed from both sides. Such a pair is taken apart along the
 // shortest of some directions, wherever its hulls come apart. False when neither body can give way.
-bool part_pair(const World& world, Motion& motion, int a, int b, double margin) {
+bool part_pair(const Model& model, const State& state, Motion& motion, int a, int b, double margin) {
     Vec3 best = Vec3::Zero();
     double shortest = 1e300;
     for (const Vec3& direction : ways()) {
-        const double way = way_out(world, motion, a, b, direction);
+        const double way = way_out(model, motion, a, b, direction);
         if (way < shortest) shortest = way, best = direction;
     }
     Vec6 push = Vec6::Zero();
     push.head<3>() = best;
-    const Vec3 of_a = motion.rigid_response(world, a, push).head<3>(),
-               of_b = motion.rigid_response(world, b, push).head<3>();
+    const Vec3 of_a = motion.rigid_response(model, state, a, push).head<3>(),
+               of_b = motion.rigid_response(model, state, b, push).head<3>();
     const double gives = best.dot(of_a + of_b);
     if (!(gives > 0)) return false;
     motion.rigid[a].position -= (shortest + margin) / gives * of_a;
@@ -82,14 +82,14 @@ bool part_pair(const World& world, Motion& motion, int a, int b, double margin) 
 }
 
 // Corrections until nothing is deeper than allowed, or until they lead nowhere; returns the depth that is left.
-double separate(const World& world, ContactFinder& finder, Motion& motion, const UntangleOptions& options,
-                UntangleReport& report) {
+double separate(const Model& model, const State& state, ContactFinder& finder, Motion& motion,
+                const UntangleOptions& options, UntangleReport& report) {
     constexpr int patience = 8;
     double best = 1e300;
     Overlap deepest;
-    int partings = 3 * world.bodies.size();
+    int partings = 3 * model.bodies.size();
     for (int round = 0, since = 0; round < options.rounds; ++round, ++report.rounds) {
-        deepest = correct(world, finder, motion);
+        deepest = correct(model, state, finder, motion);
         if (report.rounds == 0) report.overlap_depth = deepest.depth;
         if (options.progress) options.progress(report.rounds, deepest.depth, deepest.contacts);
         if (deepest.depth <= kAllowedPixels * finder.grid().pixel) break;
@@ -97,23 +97,24 @@ double separate(const World& world, ContactFinder& finder, Motion& motion, const
         best = std::min(best, deepest.depth);
         if (since < patience) continue;
         if (deepest.depth < 2 * finder.grid().pixel || --partings < 0 ||
-            !part_pair(world, motion, deepest.a, deepest.b, report.margin))
+            !part_pair(model, state, motion, deepest.a, deepest.b, report.margin))
             break;
-        report.parted.emplace_back(world.bodies.name[deepest.a], world.bodies.name[deepest.b]);
+        report.parted.emplace_back(model.bodies.name[deepest.a], model.bodies.name[deepest.b]);
         since = 0;
         best = 1e300;
     }
     return deepest.depth;
 }
 
-void write_back(const World& world, const Motion& motion, Scene& scene, UntangleReport& report) {
-    for (int i = 0; i < world.bodies.size(); ++i) {
-        const world::RigidState start = world::rigid_state(world.bodies, i);
+void write_back(const Model& model, const State& state, const Motion& motion, Scene& scene,
+                UntangleReport& report) {
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        const model::RigidState start = model::rigid_state(state, i);
         const double distance = (motion.rigid[i].position - start.position).norm();
         const double degrees =
-            world::logarithm_map(motion.rigid[i].rotation * start.rotation.conjugate()).norm() * 180 / M_PI;
+            model::logarithm_map(motion.rigid[i].rotation * start.rotation.conjugate()).norm() * 180 / M_PI;
         if (distance == 0 && degrees == 0) continue;
-        const Pose& geometry = world.shape_of(i).geometry_frame;
+        const Pose& geometry = model.shape_of(i).geometry_frame;
         BodySpec& body = scene.bodies[i];
         body.rotation = (motion.rigid[i].rotation * geometry.rotation).normalized();
         body.position = motion.rigid[i].position + motion.rigid[i].rotation * geometry.position;
@@ -134,29 +135,30 @@ UntangleReport untangle(Scene& scene, const UntangleOptions& options) {
         throw InputError(scene.file.empty() ? scene.name : scene.file, "elastic[0]",
                          "untangling moves rigid bodies only",
                          "run the scene with --method volume, which separates elastic bodies as it goes");
-    const World world = build_world(scene);
-    World posed = world;
-    Motion motion(world);
+    const Model model = compile(scene);
+    const State state = initial_state(model);
+    State posed = state;
+    Motion motion(model, state);
     UntangleReport report;
-    report.margin = chosen_margin(world, options);
-    report.pixel = options.pixel > 0 ? options.pixel : choose_pixel(world);
+    report.margin = chosen_margin(model, state, options);
+    report.pixel = options.pixel > 0 ? options.pixel : choose_pixel(model, state);
     for (int refinement = 0; refinement <= options.refinements; ++refinement, report.pixel *= 0.5) {
         // surfaces may overlap by half a pixel's depth in the end: inflate by that much more
         const double allowed = kAllowedPixels * report.pixel;
-        ContactFinder finder(world, {{report.pixel, 8}, 0, false, 0.5 * report.margin + allowed});
-        const double left = separate(world, finder, motion, options, report);
-        motion.store(posed);
-        const geometry::InitialCheck check = geometry::check_initial_state(posed);
+        ContactFinder finder(model, state, {{report.pixel, 8}, 0, false, 0.5 * report.margin + allowed});
+        const double left = separate(model, state, finder, motion, options, report);
+        motion.store(model, posed);
+        const model::InitialCheck check = model::check_initial_state(model, posed);
         report.remaining.clear();
-        for (const geometry::InitialProblem& problem : check.problems)
-            report.remaining.push_back(geometry::describe(posed, problem));
+        for (const model::InitialProblem& problem : check.problems)
+            report.remaining.push_back(model::describe(model, problem));
         // finer pixels help against what coarse ones miss, not against bodies that cannot give way
         if (report.clean() || left > 4 * report.pixel) break;
     }
     if (report.clean())
-        for (const auto& [a, b] : linked_pairs(world, motion, 0.5 * choose_pixel(world)))
-            report.linked.emplace_back(world.bodies.name[a], world.bodies.name[b]);
-    write_back(world, motion, scene, report);
+        for (const auto& [a, b] : linked_pairs(model, state, motion, 0.5 * choose_pixel(model, state)))
+            report.linked.emplace_back(model.bodies.name[a], model.bodies.name[b]);
+    write_back(model, state, motion, scene, report);
     return report;
 }
 

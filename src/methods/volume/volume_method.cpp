@@ -29,57 +29,59 @@ Key key_of(const VolumeContact& contact) {
 }  // namespace
 
 // A sixteenth of the smallest side of the smallest moving body, but not more than two thousand pixels across the scene.
-double choose_pixel(const World& world) {
+double choose_pixel(const Model& model, const State& state) {
     double smallest = 1e300;
-    for (int i = 0; i < world.bodies.size(); ++i)
-        if (world.bodies.dynamic(i)) smallest = std::min(smallest, world.shape_of(i).box.size().minCoeff());
-    for (const ElasticBody& body : world.elastic) {
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.dynamic(i)) smallest = std::min(smallest, model.shape_of(i).box.size().minCoeff());
+    for (const ElasticBody& body : model.elastic) {
         Box3 box;
         for (const Vec3& x : body.rest) box.add(x);
         smallest = std::min(smallest, box.size().minCoeff());
     }
-    const double length = world.scene_length();
+    const double length = scene_length(model, state);
     return std::clamp(smallest / 16, length / 2000, length / 20);
 }
 
-VolumeMethod::VolumeMethod(const World& world, const Settings& settings)
+VolumeMethod::VolumeMethod(const Model& model, const State& state, const Settings& settings)
     : settings_(settings),
-      motion_(world, settings.cut),
-      finder_(world, {{settings.pixel > 0 ? settings.pixel : choose_pixel(world), settings.cell_pixels},
-                      settings.refine,
-                      settings.self_contact,
-                      0.0}) {}
+      motion_(model, state, settings.cut),
+      finder_(model, state,
+              {{settings.pixel > 0 ? settings.pixel : choose_pixel(model, state), settings.cell_pixels},
+               settings.refine,
+               settings.self_contact,
+               0.0}) {}
 
 // Algorithm 1 of the paper.
-StepReport VolumeMethod::step(World& world, double dt) {
+StepReport VolumeMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     StageTimer timer;
     StepReport report;
     {
         const auto stage = timer.stage("mechanical_motion");
-        motion_.predict(world, dt);
+        motion_.predict(model, state, dt);
     }
     {
         const auto stage = timer.stage("collision_detection");
-        finder_.find(world, motion_, contacts_);
+        finder_.find(model, motion_, contacts_);
     }
     if (settings_.response == "penalty")
-        apply_penalties(world, dt, timer);
+        apply_penalties(model, state, dt, timer);
     else
-        solve_velocities(world, timer, report);
+        solve_velocities(model, state, timer, report);
     {
         const auto stage = timer.stage("mechanical_motion");
-        motion_.advance(world, dt);
+        motion_.advance(model, state, dt);
     }
-    if (settings_.response != "penalty") stabilise(world, timer, report);
-    warn(world, dt, report);
-    motion_.store(world);
-    report_contacts(world, dt, report);
+    if (settings_.response != "penalty") stabilise(model, state, timer, report);
+    warn(model, state, dt, report);
+    motion_.store(model, state);
+    report_contacts(outputs, dt, report);
     report.phases = timer.stages();
     return report;
 }
 
-void VolumeMethod::solve_velocities(const World& world, StageTimer& timer, StepReport& report) {
-    ContactProblem problem(world, motion_);
+void VolumeMethod::solve_velocities(const Model& model, const State& state, StageTimer& timer,
+                                    StepReport& report) {
+    ContactProblem problem(model, state, motion_);
     {
         const auto stage = timer.stage("contact_modelling");
         problem.set_velocities(contacts_, settings_.forces_at_center);
@@ -140,9 +142,9 @@ void VolumeMethod::load(std::istream& in) {
 }
 
 // Eq. 15, the soft constraint that the paper improves on: a force against the gradient of k V^2 / 2, and viscous friction.
-void VolumeMethod::apply_penalties(const World& world, double dt, StageTimer& timer) {
+void VolumeMethod::apply_penalties(const Model& model, const State& state, double dt, StageTimer& timer) {
     const auto stage = timer.stage("constraint_solver");
-    ContactProblem problem(world, motion_);
+    ContactProblem problem(model, state, motion_);
     problem.set_velocities(contacts_, settings_.forces_at_center);
     impulse_.assign(3 * contacts_.size(), 0.0);
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
@@ -158,7 +160,7 @@ void VolumeMethod::apply_penalties(const World& world, double dt, StageTimer& ti
 
 // Positions are corrected until no contact is deeper than allowed; velocities are not touched. Elastic bodies get out of
 // deep overlaps as a whole, as long as that helps: it strains nothing, and strain would come back as velocity.
-void VolumeMethod::stabilise(const World& world, StageTimer& timer, StepReport& report) {
+void VolumeMethod::stabilise(const Model& model, const State& state, StageTimer& timer, StepReport& report) {
     int loops = 0;
     double worst = 0, depth = 0, before = 1e300;
     bool whole = false;
@@ -166,7 +168,7 @@ void VolumeMethod::stabilise(const World& world, StageTimer& timer, StepReport& 
     for (;; ++loops) {
         {
             const auto stage = timer.stage("collision_detection");
-            finder_.find(world, motion_, now_);
+            finder_.find(model, motion_, now_);
         }
         worst = depth = 0;
         for (const VolumeContact& contact : now_) {
@@ -176,7 +178,7 @@ void VolumeMethod::stabilise(const World& world, StageTimer& timer, StepReport& 
         if (worst <= 1.02 * kAllowedDepthPixels || loops == settings_.stabilisation_loops) break;
         whole = loops == 0 ? worst > kDeepPixels : whole && worst < 0.95 * before;
         before = worst;
-        ContactProblem problem(world, motion_);
+        ContactProblem problem(model, state, motion_);
         {
             const auto stage = timer.stage("contact_modelling");
             problem.set_positions(now_, kAllowedDepthPixels, whole, whole ? 1e300 : kBentPixels);
@@ -186,8 +188,8 @@ void VolumeMethod::stabilise(const World& world, StageTimer& timer, StepReport& 
         multiplier.assign(now_.size(), 0.0);
         problem.solve({settings_.sweeps, 0.01 * kAllowedDepthPixels * finder_.grid().pixel}, multiplier,
                       change_);
-        if (!whole) limit_change(world, 2 * kBentPixels * finder_.grid().pixel);
-        motion_.shift(world, change_);
+        if (!whole) limit_change(model, 2 * kBentPixels * finder_.grid().pixel);
+        motion_.shift(model, state, change_);
     }
     report.figures.emplace_back("stabilisation_loops", loops);
     report.figures.emplace_back("depth", depth);
@@ -195,8 +197,8 @@ void VolumeMethod::stabilise(const World& world, StageTimer& timer, StepReport& 
 }
 
 // No vertex of an elastic body farther than this: its whole change is scaled.
-void VolumeMethod::limit_change(const World& world, double most) {
-    for (int e = 0; e < static_cast<int>(world.elastic.size()); ++e) {
+void VolumeMethod::limit_change(const Model& model, double most) {
+    for (int e = 0; e < static_cast<int>(model.elastic.size()); ++e) {
         Eigen::Map<Eigen::Matrix3Xd> change(change_.data() + motion_.elastic_offset(e), 3,
                                             static_cast<Eigen::Index>(motion_.vertices[e].size()));
         const double farthest = change.colwise().norm().maxCoeff();
@@ -204,8 +206,8 @@ void VolumeMethod::limit_change(const World& world, double most) {
     }
 }
 
-void VolumeMethod::report_contacts(World& world, double dt, StepReport& report) const {
-    world.contacts.clear();
+void VolumeMethod::report_contacts(Outputs& outputs, double dt, StepReport& report) const {
+    outputs.contacts.clear();
     double volume = 0;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         const VolumeContact& contact = contacts_[i];
@@ -215,7 +217,7 @@ void VolumeMethod::report_contacts(World& world, double dt, StepReport& report) 
         made.normal = contact.normal;
         made.distance = -contact.depth();
         made.force = impulse_of(i) / dt;
-        world.contacts.push_back(made);
+        outputs.contacts.push_back(made);
         volume += contact.cell.volume();
     }
     report.contacts = static_cast<int>(contacts_.size());
@@ -227,15 +229,15 @@ void VolumeMethod::report_contacts(World& world, double dt, StepReport& report) 
 }
 
 // What this method cannot see well: solids of few pixels, motion past a solid within one step, open surfaces.
-void VolumeMethod::warn(const World& world, double dt, StepReport& report) const {
+void VolumeMethod::warn(const Model& model, const State& state, double dt, StepReport& report) const {
     report.warnings = finder_.warnings();
-    const int bodies = world.bodies.size();
+    const int bodies = model.bodies.size();
     const auto name = [&](int i) {
-        return i < bodies ? world.bodies.name[i] : world.elastic[i - bodies].name;
+        return i < bodies ? model.bodies.name[i] : model.elastic[i - bodies].name;
     };
-    for (int i = 0; i < bodies + static_cast<int>(world.elastic.size()); ++i) {
+    for (int i = 0; i < bodies + static_cast<int>(model.elastic.size()); ++i) {
         const double thickness = finder_.thickness(i), pixel = finder_.grid_of(i, i).pixel;
-        if ((i < bodies && !world.bodies.collides[i]) || thickness > 1e299) continue;
+        if ((i < bodies && !model.bodies.collides[i]) || thickness > 1e299) continue;
         if (thickness < 2 * pixel)
             report.warnings.push_back(
                 fmt::format("body '{}' is {:.3g} m thin, under two pixels of {:.3g} m: contact may miss it; "
@@ -252,7 +254,7 @@ void VolumeMethod::warn(const World& world, double dt, StepReport& report) const
                 speed = std::max(speed, Eigen::Map<const Vec3>(motion_.velocity.data() +
                                                                motion_.elastic_offset(i - bodies) + 3 * v)
                                             .norm());
-        else if (world.bodies.type[i] != BodyType::static_body)
+        else if (state.type[i] != BodyType::static_body)
             speed = motion_.rigid[i].velocity.norm();
         if (speed * dt > 0.5 * thickness)
             report.warnings.push_back(
@@ -339,8 +341,8 @@ std::optional<Unsupported> supports(const Scene& scene) {
     return std::nullopt;
 }
 
-std::unique_ptr<Method> make(const World& world, const Params& params) {
-    return std::make_unique<VolumeMethod>(world, read_settings(params));
+std::unique_ptr<Stepper> make(const Model& model, const State& state, const Params& params) {
+    return std::make_unique<VolumeMethod>(model, state, read_settings(params));
 }
 
 }  // namespace

@@ -34,13 +34,13 @@ struct Settings {
 };
 
 Settings read_settings(const Params& params);
-double choose_pixel(const World& world);
+double choose_pixel(const Model& model, const State& state);
 
-class VolumeMethod final : public Method {
+class VolumeMethod final : public Stepper {
   public:
-    VolumeMethod(const World& world, const Settings& settings);
+    VolumeMethod(const Model& model, const State& state, const Settings& settings);
 
-    StepReport step(World& world, double dt) override;
+    StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 
@@ -51,15 +51,15 @@ class VolumeMethod final : public Method {
         Vec3 impulse;
     };
 
-    void solve_velocities(const World& world, StageTimer& timer, StepReport& report);
-    void apply_penalties(const World& world, double dt, StageTimer& timer);
-    void stabilise(const World& world, StageTimer& timer, StepReport& report);
-    void limit_change(const World& world, double most);
+    void solve_velocities(const Model& model, const State& state, StageTimer& timer, StepReport& report);
+    void apply_penalties(const Model& model, const State& state, double dt, StageTimer& timer);
+    void stabilise(const Model& model, const State& state, StageTimer& timer, StepReport& report);
+    void limit_change(const Model& model, double most);
     void recall_impulses();
     void remember_impulses();
     Vec3 impulse_of(std::size_t contact) const;  // on body b
-    void report_contacts(World& world, double dt, StepReport& report) const;
-    void warn(const World& world, double dt, StepReport& report) const;
+    void report_contacts(Outputs& outputs, double dt, StepReport& report) const;
+    void warn(const Model& model, const State& state, double dt, StepReport& report) const;
 
     Settings settings_;
     Motion motion_;

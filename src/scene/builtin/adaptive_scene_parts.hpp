@@ -21,7 +21,7 @@ inline Scene adaptive_scene(const Params& params) {
 inline std::vector<ParamInfo> adaptive_parameters(std::vector<ParamInfo> own, double cell, double dt,
                                                   double seconds, double tau_r, double tau_e) {
     own.insert(own.end(),
-               {{"cell", cell, "size of the lattice cells that solids are made of", 1e-4, 10, {}, "m"},
+               {{"cell", cell, "edge length of the tetrahedra that solids are made of", 1e-4, 10, {}, "m"},
                 {"adaptive", true, "false: every element stays elastic"},
                 {"tau_R", tau_r, "squared strain rate below which elements become rigid", 0, 1e12},
                 {"tau_E", tau_e, "forecast above which they become elastic again", 0, 1e12},

@@ -193,7 +193,7 @@ std::vector<BuiltinScene> adaptive_scenes() {
          "Adaptive Rigidification Fig. 3 and Table 1",
          "rigid in flight, elastic as they bounce and wobble, rigid again at rest though deformed",
          adaptive_parameters({{"count", 2.0, "number of blobs", 1, 100}}, 0.2, 0.01, 4.0, 1e-5, 1e-4),
-         {{"cell", 0.099}, {"count", 1.0}, {"seconds", 30.0}},
+         {{"cell", 0.096}, {"count", 1.0}, {"seconds", 30.0}},
          make_blob},
         {"mattress",
          "adaptive",
@@ -213,7 +213,7 @@ std::vector<BuiltinScene> adaptive_scenes() {
          adaptive_parameters({{"young", 1e6, "Young's modulus of the tyre", 1, 1e13, {}, "Pa"},
                               {"tilt", 4.0, "lean at the start, in degrees", -45, 45}},
                              0.06, 2e-3, 4.0, 5e-4, 5e-3),
-         {{"cell", 0.032}, {"dt", 1e-3}, {"seconds", 4.0}},
+         {{"cell", 0.0312}, {"dt", 1e-3}, {"seconds", 4.0}},
          make_wheel},
         {"octopus-soft",
          "adaptive",
@@ -222,8 +222,8 @@ std::vector<BuiltinScene> adaptive_scenes() {
          "arms become rigid one by one as they come to rest",
          adaptive_parameters({{"young", 5e4, "Young's modulus", 1, 1e13, {}, "Pa"},
                               {"pull_at", 2.0, "when an arm is lifted; 0: never", 0, 1e4, {}, "s"}},
-                             0.1, 0.01, 3.0, 1e-5, 1e-4),
-         {{"cell", 0.081}, {"seconds", 20.0}, {"pull_at", 4.0}},
+                             0.2, 0.01, 3.0, 1e-5, 1e-4),
+         {{"cell", 0.13}, {"seconds", 20.0}, {"pull_at", 4.0}},
          make_octopus},
     };
     for (BuiltinScene& scene : adaptive_large_scenes()) scenes.push_back(std::move(scene));

@@ -77,7 +77,7 @@ Scene snake(const Params& params) {
                   params.number("cell_size"), {0, radius, 0}, turn(90, Vec3::UnitZ()));
     // one end is dragged sideways, held along an upright line so that it can turn
     ElasticSpec::Pin pin;
-    const double half = 0.3 * params.number("cell_size");
+    const double half = 0.4 * params.number("cell_size");
     pin.lo = Vec3(-1, 0.5 * length - half, -half), pin.hi = Vec3(1, 0.5 * length + half, half);
     pin.motion = {{0.0, body.position, body.rotation},
                   {0.2, body.position, body.rotation},
@@ -285,7 +285,7 @@ const ParamInfo kSeconds(double value) {
     return {"seconds", value, "simulated time", 0.01, 1000.0, {}, "s"};
 }
 const ParamInfo kCell(double value) {
-    return {"cell_size", value, "size of the lattice the tetrahedra are made from", 0.001, 10.0, {}, "m"};
+    return {"cell_size", value, "edge length of the tetrahedra", 0.001, 10.0, {}, "m"};
 }
 
 }  // namespace
