@@ -4,13 +4,15 @@ JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help setup configure build program demo test bench acceptance fresh format format-check docs install clean \
-  fuzz soak sanitize analyse coverage
+.PHONY: help setup configure build program demo test bench acceptance fresh format format-check docs view view-test \
+  install clean fuzz soak sanitize analyse coverage
 
 help:
 	@echo "make demo        set up, build, run the main scene, verify it, draw it: results in demo/"
 	@echo "make test        set up, build, run every test"
 	@echo "make build       build only: the program is $(BUILD)/bin/tenon (PRESET=debug|asan|tsan for others)"
+	@echo "make view        build the page of 'tenon view' (needs Node; installs it where it is missing)"
+	@echo "make view-test   test that page in a browser (installs Chromium where it is missing)"
 	@echo "make bench       set up the peers, run every benchmark, as JSON lines in build/bench.jsonl"
 	@echo "make acceptance  long runs at paper size, and rigid-ipc's scenes (FIXTURES=folder): results in acceptance/"
 	@echo "make fresh       prove 'make demo' and 'make test' in a minimal Debian (root)"
@@ -92,9 +94,18 @@ format-check:
 docs: program
 	@scripts/check-docs $(BUILD)/bin/tenon
 
+# The page lands where the program looks for it, build/share/tenon/viewer, and is installed from there.
+view:
+	@scripts/setup node
+	@scripts/build-view $(BUILD)/share/tenon/viewer
+
+view-test: program view
+	@scripts/setup view
+	@scripts/view-test $(BUILD)/bin/tenon
+
 PREFIX ?= /usr/local
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan build-fuzz build-coverage demo acceptance
+	@rm -rf build build-debug build-asan build-tsan build-fuzz build-coverage demo acceptance viewer/dist

@@ -67,8 +67,9 @@ double mean_distance(const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
 
 const std::vector<SolverChoice>& solver_choices() {
     static const std::vector<SolverChoice> choices = {
-        {"decomposition, third law", "third law", {}},
-        {"decomposition, body by body", "body by body", {{"third_law", false}}},
+        {"gauss-seidel, sub-steps", "gauss-seidel", {}},
+        {"gauss-seidel, one step", "one step", {{"substeps", 1.0}}},
+        {"decomposition", "decomposition", {{"solver", std::string("decomposition")}}},
         {"ffd", "ffd", {{"solver", std::string("ffd")}}},
         {"pgs, 5 iterations", "pgs", {{"solver", std::string("pgs")}}}};
     return choices;

@@ -7,6 +7,13 @@ find_package(CLI11 2 REQUIRED)
 find_package(PNG REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(CGAL REQUIRED)
+find_package(EXPAT REQUIRED)
+find_package(ZLIB REQUIRED)
+
+# Debian builds it as a library: the macros it was built with must be ours too.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
+add_library(Tenon::httplib ALIAS PkgConfig::HTTPLIB)
 
 add_library(Tenon::sqlite ALIAS SQLite::SQLite3)
 

@@ -16,6 +16,9 @@ if(TARGET tenon_app)
   install(TARGETS tenon_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+# The viewer's page, when `make view` has built it: the program looks for it from its own place.
+install(DIRECTORY ${CMAKE_BINARY_DIR}/share/tenon/viewer DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon OPTIONAL)
+
 configure_package_config_file(cmake/TenonConfig.cmake.in ${CMAKE_BINARY_DIR}/TenonConfig.cmake
   INSTALL_DESTINATION ${TENON_CMAKE_FOLDER})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/TenonConfigVersion.cmake COMPATIBILITY SameMinorVersion)

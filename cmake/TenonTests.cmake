@@ -28,6 +28,17 @@ foreach(folder ${TEST_FOLDERS})
                    TENON_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TENON_PROGRAM="${CMAKE_BINARY_DIR}/bin/tenon")
     endif()
   endforeach()
+  if(name STREQUAL "robots" AND TENON_BENCH_PEERS)   # compares with MuJoCo where it is installed
+    find_path(MUJOCO_INCLUDE_DIR mujoco/mujoco.h)
+    find_library(MUJOCO_LIBRARY mujoco)
+    if(MUJOCO_INCLUDE_DIR AND MUJOCO_LIBRARY)
+      set_property(SOURCE ${folder}/panda_test.cpp APPEND PROPERTY COMPILE_DEFINITIONS TENON_HAVE_MUJOCO)
+      target_link_libraries(test_${name} PRIVATE ${MUJOCO_LIBRARY})
+    endif()
+  endif()
+  if(name STREQUAL "serve")
+    target_link_libraries(test_serve PRIVATE tenon_serve Tenon::httplib ZLIB::ZLIB)
+  endif()
   if(name MATCHES "^(app|run)$" AND TARGET tenon_app)
     add_dependencies(test_${name} tenon_app)   # it runs the program
   endif()
@@ -39,7 +50,16 @@ add_test(NAME install.example COMMAND ${CMAKE_SOURCE_DIR}/tests/install_test.sh 
                                       $<$<BOOL:${CCACHE}>:${CCACHE}>)
 set_tests_properties(install.example PROPERTIES TIMEOUT 300)
 
+# The viewer's page in a browser: skipped (77) where Node's packages, Chromium or the built page are missing.
+if(TARGET tenon_app)
+  add_test(NAME viewer.browser COMMAND ${CMAKE_SOURCE_DIR}/scripts/view-test $<TARGET_FILE:tenon_app>)
+  set_tests_properties(viewer.browser PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endif()
+
 # Links and commands in the documentation are true.
 if(TARGET tenon_app)
   add_test(NAME docs.check COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-docs $<TARGET_FILE:tenon_app>)
 endif()
+
+# Includes follow the drawing of the layers.
+add_test(NAME layers.check COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-layers ${CMAKE_SOURCE_DIR})

@@ -202,6 +202,29 @@ void add_render(CLI::App& app, RenderRequest& r, Action& action) {
     });
 }
 
+void add_view(CLI::App& app, ViewRequest& r, Action& action) {
+    CLI::App* verb =
+        add_verb(app, "view", "see a run in the browser, a scene while it is simulated, or make a page",
+                 "tenon view ball.tenon --html ball.html --max-size 10");
+    add_scene_flags(verb, r.scene, "");
+    verb->remove_option(verb->get_option("scene"));
+    verb->add_option("run", r.runs, "run file (two: side by side), scene file or built-in name")
+        ->required()
+        ->type_name("RUN|SCENE");
+    verb->add_option("--port", r.port, "port on 127.0.0.1; default a free one")
+        ->check(CLI::Range(1, 65535))
+        ->type_name("N");
+    verb->add_flag("--no-open", r.no_open, "print the address only, open no browser");
+    verb->add_option("--html", r.html, "write one page that works from disk, instead of serving")
+        ->type_name("FILE");
+    verb->add_option("--max-size", r.max_size, "of that page; frames are left out to keep it; default 20")
+        ->check(CLI::PositiveNumber)
+        ->type_name("MB");
+    verb->add_option("-o,--output", r.output, "keep the run of a scene in this file")->type_name("FILE");
+    verb->add_flag("--quiet", r.quiet, "say no more than the address");
+    verb->callback([&] { action = [&] { return view_verb(r); }; });
+}
+
 void add_export(CLI::App& app, ExportRequest& r, Action& action) {
     CLI::App* verb = add_verb(app, "export", "a run for Blender, ParaView or game engines",
                               "tenon export ball.tenon --format gltf -o ball.glb");
@@ -217,13 +240,18 @@ void add_export(CLI::App& app, ExportRequest& r, Action& action) {
 }
 
 void add_import(CLI::App& app, ImportRequest& r, Action& action) {
-    CLI::App* verb = add_verb(app, "import", "turn a rigid-ipc JSON scene into a Tenon scene",
-                              "tenon import fixtures/3D/unit-tests/5-cubes.json -o cubes.json");
-    verb->add_option("file", r.file, "rigid-ipc JSON")->required()->type_name("FILE");
+    CLI::App* verb = add_verb(app, "import", "turn a URDF, MJCF or rigid-ipc file into a Tenon scene",
+                              "tenon import robot.urdf -o robot.json");
+    verb->add_option("file", r.file, "URDF, MJCF, or rigid-ipc JSON")->required()->type_name("FILE");
     verb->add_option("-o,--output", r.output, "scene file; default standard output")->type_name("FILE");
     verb->add_option("--meshes", r.mesh_root,
-                     "folder that mesh paths are relative to; default: found beside the file")
+                     "folder that mesh paths and packages are relative to; default: found beside the file")
         ->type_name("FOLDER");
+    verb->add_option("--losses", r.losses, "write what was approximated or left out, as JSON")
+        ->type_name("FILE");
+    verb->add_option("--geometry", r.geometry, "what bodies are made of: collision or visual")
+        ->check(CLI::IsMember({"collision", "visual"}));
+    verb->add_flag("--free-base", r.free_base, "URDF: the root link moves freely instead of being fixed");
     verb->callback([&] { action = [&] { return import_verb(r); }; });
 }
 
@@ -279,6 +307,7 @@ struct Requests {
     CompareRequest compare;
     PlotRequest plot;
     RenderRequest render;
+    ViewRequest view;
     ExportRequest export_;
     ImportRequest import;
     UntangleRequest untangle;
@@ -313,6 +342,7 @@ int run_command_line(int argc, char** argv) {
     add_compare(app, requests.compare, action);
     add_plot(app, requests.plot, action);
     add_render(app, requests.render, action);
+    add_view(app, requests.view, action);
     add_export(app, requests.export_, action);
     add_import(app, requests.import, action);
     add_untangle(app, requests.untangle, action);

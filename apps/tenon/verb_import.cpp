@@ -7,11 +7,17 @@
 namespace tenon::app {
 
 int import_verb(const ImportRequest& request) {
-    std::vector<std::string> warnings;
-    const Scene scene = import_rigid_ipc(request.file, request.mesh_root, &warnings);
-    write_scene_file(request.output, scene);
-    for (const std::string& warning : warnings)
-        std::cerr << "warning: " << shown(request.file + ": " + warning) << "\n";
+    ImportOptions options;
+    options.mesh_root = request.mesh_root;
+    options.visual_geometry = request.geometry == "visual";
+    options.free_base = request.free_base;
+    const ImportedScene imported = import_scene(request.file, options);
+    write_scene_file(request.output, imported.scene);
+    if (!request.losses.empty()) write_text(request.losses, losses_json(imported.losses) + "\n");
+    if (!imported.losses.empty())
+        std::cerr << shown(request.file) << ": " << imported.losses.size()
+                  << " elements are not in the scene as they are in the file\n"
+                  << losses_text(imported.losses);
     return 0;
 }
 

@@ -99,6 +99,17 @@ struct RenderRequest {
 };
 int render_verb(const RenderRequest& request);
 
+struct ViewRequest {
+    std::vector<std::string> runs;  // one or two run files, or one scene
+    SceneRequest scene;             // changes to a scene
+    std::string output;             // run file of a scene that is simulated; empty: none is kept
+    std::string html;
+    std::optional<double> max_size;  // MB
+    int port = 0;
+    bool no_open = false, quiet = false;
+};
+int view_verb(const ViewRequest& request);
+
 struct ExportRequest {
     std::string run, output, format = "gltf";
     long first = 0, last = -1, every = 1;
@@ -107,7 +118,9 @@ struct ExportRequest {
 int export_verb(const ExportRequest& request);
 
 struct ImportRequest {
-    std::string file, output, mesh_root;
+    std::string file, output, mesh_root, losses;
+    std::string geometry = "collision";
+    bool free_base = false;
 };
 int import_verb(const ImportRequest& request);
 

@@ -47,6 +47,7 @@ struct Joint {
     std::array<Vec3, 2> point;  // anchor in each body's frame
     std::array<Mat3, 2> frame;  // columns: axis and two normals, equal in the world at the start
     double rest_length = 0.0;   // distance joints
+    std::array<double, 3> start_coordinate{};  // where the joint starts: angles count their turns
 };
 
 // An elastic solid of linear tetrahedra (or plane-strain triangles, whose fourth index is -1).

@@ -13,7 +13,10 @@
 
 namespace tenon {
 
-// Geometry of one or many bodies: a built-in shape with its parameters, a mesh file, or an inline mesh.
+struct GeometryPart;
+
+// Geometry of one or many bodies: a built-in shape with its parameters, a mesh file, an inline mesh, or several of
+// these as parts of one solid.
 struct GeometrySpec {
     std::string shape;           // built-in shape's name, or empty
     Params shape_params;         // complete set of the shape's parameters
@@ -22,10 +25,19 @@ struct GeometrySpec {
     std::vector<Triangle> triangles;
     std::vector<Edge> edges;
     std::vector<int> points;
+    std::vector<GeometryPart> parts;  // volumes of parts that overlap add up
     Vec3 scale = Vec3::Ones();
     double thickness = 0.0;  // of open, flat, edge-only and point-only meshes
     bool repair = false;     // weld, orient and drop degenerate triangles instead of refusing them
     friend bool operator==(const GeometrySpec&, const GeometrySpec&);
+};
+
+// A piece of a geometry and where it sits in the geometry's frame. Parts have no parts of their own.
+struct GeometryPart {
+    GeometrySpec geometry;
+    Vec3 position = Vec3::Zero();
+    Quat rotation = Quat::Identity();
+    friend bool operator==(const GeometryPart&, const GeometryPart&);
 };
 
 struct MaterialSpec {
@@ -56,7 +68,7 @@ struct InertiaSpec {
 struct BodySpec {
     std::string name;
     BodyType type = BodyType::dynamic_body;
-    int geometry = -1;             // index into Scene::geometries
+    int geometry = -1;             // index into Scene::geometries; -1: none, with mass and inertia given
     int material = 0;              // index into Scene::materials
     Vec3 position = Vec3::Zero();  // of the geometry's frame
     Quat rotation = Quat::Identity();
@@ -81,10 +93,14 @@ struct SpringSpec {
     double rest = 0.0;
 };
 
+// Without gains a motor holds its target exactly while its force stays within `max`. With gains its force is
+// stiffness (target - q) - damping q' (position) or damping (target - q') (velocity), cut off at `max`.
 struct MotorSpec {
     enum class Type { none, velocity, position, force } type = Type::none;
     double target = 0.0;
     double max = 1e300;                          // N or N m
+    double stiffness = 0.0;                      // N/m or N m/rad
+    double damping = 0.0;                        // N s/m or N m s/rad
     std::vector<std::array<double, 2>> profile;  // (time, target), linear in between
 };
 
@@ -115,6 +131,83 @@ struct JointSpec {
     std::array<int, 2> joints{-1, -1};  // coupling: joints, their coordinates, q2 = ratio * q1 + offset
     std::array<int, 2> coordinates{0, 0};
     double ratio = 1.0, offset = 0.0;
+    // Where the joint starts, when not at zero: one number per free coordinate. A ball joint takes a quaternion
+    // [w,x,y,z] and an angular velocity of the second body against the first, about the axes of the world at the
+    // start as the first body carries them. Poses of bodies are those with all joints at zero.
+    std::vector<double> start, start_rate;
+};
+
+// A fixed tendon: length = sum of coefficient * joint coordinate.
+struct TendonSpec {
+    struct Term {
+        int joint = -1;
+        int coordinate = 0;
+        double coefficient = 1.0;
+    };
+    std::string name;
+    std::vector<Term> terms;
+};
+
+// A drive with a name. It acts on l = gear * (joint coordinate), or gear * (tendon length), with the force f; the
+// coordinate feels gear * f. Without gains position and velocity are held exactly while f stays within its limits.
+struct ActuatorSpec {
+    enum class Type { position, velocity, torque };
+    std::string name;
+    Type type = Type::torque;
+    int joint = -1;  // of a joint's coordinate ...
+    int coordinate = 0;
+    int tendon = -1;  // ... or of a tendon
+    double gear = 1.0;
+    double kp = 0.0;  // position: f = kp (target - l) - kd l'
+    double kd = 0.0;  // velocity: f = kd (target - l')
+    std::array<double, 2> force_limits{-1e300, 1e300};
+    double velocity_limit = 1e300;                       // of l, on the way to a target
+    std::array<double, 2> target_limits{-1e300, 1e300};  // targets beyond are refused
+    double target = 0.0;                                 // of l; or f itself
+    std::vector<std::array<double, 2>> profile;          // (time, target), linear in between
+};
+
+// A state by name: what it does not mention is as in the scene.
+struct KeyframeSpec {
+    struct JointState {
+        int joint = -1;
+        std::vector<double> position, velocity;  // as JointSpec::start and start_rate; empty: not given
+    };
+    struct BodyState {
+        int body = -1;
+        std::optional<Vec3> position, linear_velocity, angular_velocity;
+        std::optional<Quat> rotation;
+    };
+    struct Target {
+        int actuator = -1;
+        double target = 0.0;
+    };
+    std::string name;
+    std::vector<JointState> joints;
+    std::vector<BodyState> bodies;
+    std::vector<Target> targets;
+};
+
+// A named measurement, taken after every step.
+struct SensorSpec {
+    enum class Type {
+        pose,            // x y z, qw qx qy qz of the frame at `point` of `body`
+        velocity,        // vx vy vz, wx wy wz of that frame
+        acceleration,    // ax ay az: mean over the step, minus gravity, in the sensor's frame (inertial unit)
+        joint_position,  // of `joint`, `coordinate`
+        joint_velocity,
+        joint_torque,   // what the joint carries along its coordinate, drives included
+        force_torque,   // fx fy fz, tx ty tz that a joint puts on its second body
+        contact_force,  // fx fy fz on `body`, from `other` or from all
+        distance,       // between the surfaces of `body` and `other`
+    };
+    std::string name;
+    Type type = Type::pose;
+    int body = -1, other = -1;
+    int joint = -1, coordinate = 0;
+    Vec3 point = Vec3::Zero();  // in the body's geometry frame
+    Quat rotation = Quat::Identity();
+    bool body_frame = false;  // velocity, force_torque, contact_force: in the sensor's frame, not the world's
 };
 
 struct ElasticSpec {
@@ -200,6 +293,11 @@ struct Scene {
     std::vector<MaterialSpec> materials{MaterialSpec{"default"}};
     std::vector<BodySpec> bodies;
     std::vector<JointSpec> joints;
+    std::vector<TendonSpec> tendons;
+    std::vector<ActuatorSpec> actuators;
+    std::vector<SensorSpec> sensors;
+    std::vector<KeyframeSpec> keyframes;
+    std::string start;  // the keyframe that a run begins with; empty: the scene as it is
     std::vector<ElasticSpec> elastic;
     std::vector<ForceSpec> forces;
     std::vector<ExpectSpec> expect;

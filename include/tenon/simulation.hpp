@@ -30,6 +30,9 @@ class Simulation {
     Outputs& outputs() { return outputs_; }
     const Outputs& outputs() const { return outputs_; }
 
+    // What the scene's sensors measured after the last step: ("sensor.NAME.x", value), in the order of the scene.
+    const std::vector<std::pair<std::string, double>>& sensor_values() const { return sensor_values_; }
+
     // Called before and after every step.
     using Callback = std::function<void(Simulation&)>;
     void before_step(Callback callback) { before_ = std::move(callback); }
@@ -56,6 +59,7 @@ class Simulation {
     State state_;
     Outputs outputs_;
     Callback before_, after_;
+    std::vector<std::pair<std::string, double>> sensor_values_;
 };
 
 }  // namespace tenon

@@ -55,7 +55,8 @@ struct State {
     std::vector<char> broken;                             // joints that are no more
     std::vector<std::array<double, 3>> joint_coordinate;  // angles count their turns
     Vec3 gravity = Vec3::Zero();
-    MemoryPointer memory;  // the method's; empty: it starts afresh
+    std::vector<ForceSpec> pushes;  // forces from outside the scene, set anew for each step; not saved
+    MemoryPointer memory;           // the method's; empty: it starts afresh
 
     bool dynamic(int body) const { return type[body] == BodyType::dynamic_body; }
     void assign_without_memory(const State& other);  // keeps this state's own memory
@@ -107,11 +108,13 @@ Mat34 scripted_pose(const Model& model, const State& state, int body, double tim
 Mat34 scripted_pose(const Model& model, int body, double time);  // at the start, when it has no motion
 Mat34 scripted_rate(const Model& model, int body, double time);
 
-// Force and torque about the centre of mass from `forces` and wind at a time (gravity not included), of all bodies.
+// Force and torque about the centre of mass from `forces`, `pushes` and wind at a time (gravity not included), of all
+// bodies.
 struct Wrench {
     Vec3 force = Vec3::Zero(), torque = Vec3::Zero();
 };
 void external_wrenches(const Model& model, const State& state, double time, std::vector<Wrench>& out);
+bool has_external_wrenches(const Model& model, const State& state);  // false: all of them are zero
 
 struct Energies {
     double kinetic = 0, gravity = 0, elastic = 0;

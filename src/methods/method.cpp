@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "model/expand.hpp"
 #include "model/saved_memory.hpp"
-#include "model/two_hinge.hpp"
 
 namespace tenon {
 
@@ -19,12 +19,17 @@ std::unique_ptr<MethodMemory> Stepper::clone() const {
 Method::Method(const Scene& scene)
     : info_(&find_method(scene.method, {scene.file, "method.type"})),
       params_(resolve_params(info_->parameters, scene.method_params, {scene.file, "method"})) {
-    const auto unsupported = model::has_linear_universals(scene)
-                                 ? info_->supports(model::split_linear_universals(scene))
-                                 : info_->supports(scene);
+    const std::optional<Scene> full = model::expanded(scene);
+    const auto unsupported = info_->supports(full ? *full : scene);
     if (unsupported)
         throw InputError(scene.file.empty() ? scene.name : scene.file, unsupported->path,
                          unsupported->problem, unsupported->cure);
+    for (std::size_t i = 0; i < scene.bodies.size() && scene.method != "articulated"; ++i)
+        if (scene.bodies[i].geometry < 0)
+            throw InputError(scene.file.empty() ? scene.name : scene.file,
+                             "bodies[" + std::to_string(i) + "]",
+                             "the " + scene.method + " method moves bodies by their geometry",
+                             "add a \"shape\", or use --method articulated");
 }
 
 Stepper& Method::stepper(const Model& model, State& state) const {

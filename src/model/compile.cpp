@@ -7,9 +7,10 @@
 #include "geometry/mesh_check.hpp"
 #include "geometry/shapes.hpp"
 #include "model/elastic_build.hpp"
+#include "model/expand.hpp"
 #include "model/geometry_mesh.hpp"
 #include "model/joint_check.hpp"
-#include "model/two_hinge.hpp"
+#include "model/joint_start.hpp"
 #include "tenon/error.hpp"
 #include "tenon/state.hpp"
 
@@ -29,6 +30,13 @@ double diagonal(const Mesh& mesh) {
 }
 
 Primitive scaled_primitive(const GeometrySpec& geometry) {
+    if (geometry.parts.size() == 1 && geometry.scale == Vec3::Ones()) {
+        const GeometryPart& part = geometry.parts[0];
+        Primitive primitive = scaled_primitive(part.geometry);
+        primitive.frame.position = part.position + part.rotation * primitive.frame.position;
+        primitive.frame.rotation = part.rotation * primitive.frame.rotation;
+        return primitive;
+    }
     const geometry::ShapeInfo* info = geometry.shape.empty() ? nullptr : geometry::find_shape(geometry.shape);
     if (!info || !info->primitive) return {};
     Primitive primitive = info->primitive(geometry.shape_params);
@@ -75,6 +83,17 @@ geometry::MassProperties volume_integrals(const Mesh& mesh, const GeometrySpec& 
     return mass;
 }
 
+// A body without geometry: only a frame with mass and inertia.
+std::shared_ptr<const Shape> make_bare_shape(const BodySpec& body) {
+    auto shape = std::make_shared<Shape>();
+    shape->name = "none";
+    shape->box.add(Vec3::Zero());  // the centre of mass stands for it where sizes matter
+    if (!body.inertia) return shape;
+    shape->geometry_frame.rotation = body.inertia->axes.conjugate();
+    shape->geometry_frame.position = -(shape->geometry_frame.rotation * body.inertia->center);
+    return shape;
+}
+
 // The geometry in its body frame: centre of mass at the origin, principal axes along the coordinate axes.
 std::shared_ptr<const Shape> make_shape(const GeometrySpec& geometry, const BodySpec& body,
                                         const Origin& origin) {
@@ -107,9 +126,14 @@ std::shared_ptr<const Shape> make_shape(const GeometrySpec& geometry, const Body
 }
 
 int shape_for(Model& model, const Scene& scene, const BodySpec& body, const Origin& origin) {
-    if (body.geometry < 0)
-        throw InputError(origin.file, origin.path, "the body has neither \"shape\" nor \"mesh\"",
-                         "give one of them");
+    if (body.geometry < 0) {
+        const bool moves = body.type == BodyType::dynamic_body || body.kinematic_until < 1e299;
+        if (moves && !(body.mass && body.inertia))
+            throw InputError(origin.file, origin.path, "the body has neither \"shape\" nor \"mesh\"",
+                             "give one of them, or \"mass\" and \"inertia\"");
+        model.shapes.push_back(make_bare_shape(body));
+        return static_cast<int>(model.shapes.size()) - 1;
+    }
     if (!body.inertia) {
         const auto found = model.shape_of_geometry.find(body.geometry);
         if (found != model.shape_of_geometry.end()) return found->second;
@@ -128,8 +152,10 @@ struct BodyMass {
 BodyMass mass_of(const Scene& scene, const BodySpec& body, const Shape& shape, const Origin& origin) {
     const double density = body.density ? *body.density : scene.materials[body.material].density;
     BodyMass result;
-    result.mass = body.mass ? *body.mass : density * shape.volume;
-    result.second_moments = shape.second_moments * (result.mass / shape.volume);
+    const bool bare = body.geometry < 0;  // then nothing moves it but a script, or its mass is given
+    result.mass = body.mass ? *body.mass : bare ? 1.0 : density * shape.volume;
+    result.second_moments =
+        bare ? Vec3(Vec3::Constant(1.0)) : Vec3(shape.second_moments * (result.mass / shape.volume));
     if (body.inertia) {
         const Vec3& moments = body.inertia->moments;
         result.second_moments = Vec3::Constant(0.5 * moments.sum()) - moments;
@@ -218,7 +244,7 @@ void add_body(Model& model, const Scene& scene, int index) {
     bodies.min_separation.push_back(spec.min_separation);
     bodies.fixed.push_back(spec.fixed);
     bodies.group.push_back(spec.group);
-    bodies.collides.push_back(spec.collides);
+    bodies.collides.push_back(spec.collides && spec.geometry >= 0);
     bodies.motion.push_back(spec.motion);
     bodies.kinematic_until.push_back(spec.kinematic_until);
     bodies.color.push_back(spec.color);
@@ -243,7 +269,7 @@ void set_pair_rules(Model& model, const Scene& scene) {
             model.ignored_pairs.insert(pair_key(joint.bodies[0], joint.bodies[1]));
 }
 
-Model compile_joints_as_given(const Scene& scene, const Model* earlier) {
+Model compile_in_full(const Scene& scene, const Model* earlier) {
     Model model;
     if (earlier) {
         model.shapes = earlier->shapes;
@@ -257,6 +283,7 @@ Model compile_joints_as_given(const Scene& scene, const Model* earlier) {
     for (int i = 0; i < static_cast<int>(scene.bodies.size()); ++i) add_body(model, scene, i);
     check_joints(scene);
     for (int i = 0; i < static_cast<int>(scene.joints.size()); ++i) add_joint(model, scene, i);
+    apply_joint_starts(model, scene);
     set_pair_rules(model, scene);
     build_elastic_bodies(model, scene);
     return model;
@@ -265,9 +292,8 @@ Model compile_joints_as_given(const Scene& scene, const Model* earlier) {
 }  // namespace
 
 Model compile(const Scene& scene, const Model* earlier) {
-    return model::has_linear_universals(scene)
-               ? compile_joints_as_given(model::split_linear_universals(scene), earlier)
-               : compile_joints_as_given(scene, earlier);
+    const std::optional<Scene> full = model::expanded(scene);
+    return compile_in_full(full ? *full : scene, earlier);
 }
 
 }  // namespace tenon

@@ -10,6 +10,20 @@
 namespace tenon {
 namespace {
 
+// Each part is checked by itself: two closed parts that touch are no fault.
+void append_part(Mesh& mesh, const GeometryPart& part, const Origin& origin) {
+    const Mesh piece = geometry_mesh(part.geometry, origin);
+    const int first = static_cast<int>(mesh.vertices.size());
+    for (const Vec3& vertex : piece.vertices) mesh.vertices.push_back(part.position + part.rotation * vertex);
+    const auto shifted = [first](auto tuple) {
+        for (int& index : tuple) index += first;
+        return tuple;
+    };
+    for (const Triangle& triangle : piece.triangles) mesh.triangles.push_back(shifted(triangle));
+    for (const Edge& edge : piece.edges) mesh.edges.push_back(shifted(edge));
+    for (const int point : piece.points) mesh.points.push_back(point + first);
+}
+
 Mesh make_mesh(const GeometrySpec& geometry, const Origin& origin) {
     Mesh mesh;
     if (!geometry.shape.empty()) {
@@ -17,6 +31,8 @@ Mesh make_mesh(const GeometrySpec& geometry, const Origin& origin) {
         if (!info)
             throw InputError(origin.file, origin.path, fmt::format("unknown shape '{}'", geometry.shape));
         mesh = info->make(geometry.shape_params);
+    } else if (!geometry.parts.empty()) {
+        for (const GeometryPart& part : geometry.parts) append_part(mesh, part, origin);
     } else if (!geometry.mesh_file.empty()) {
         mesh = geometry::read_mesh(geometry.mesh_file);
     } else {
@@ -42,7 +58,7 @@ void check_or_repair(Mesh& mesh, const GeometrySpec& geometry, const Origin& ori
         geometry::orient(mesh);
         return;
     }
-    if (!geometry.shape.empty()) return;
+    if (!geometry.shape.empty() || !geometry.parts.empty()) return;
     const geometry::MeshReport report = geometry::check_mesh(mesh);
     const char* cure = "mend the mesh, or set \"repair\": true to weld, orient and drop them";
     if (report.degenerate_triangles > 0)

@@ -67,24 +67,38 @@ Mat34 scripted_pose(const Model& model, const State& state, int body, double tim
     return model.bodies.motion[body].empty() ? state.q[body] : scripted_pose(model, body, time);
 }
 
+bool has_external_wrenches(const Model& model, const State& state) {
+    return !model.forces.empty() || !state.pushes.empty() || model.wind.drag > 0;
+}
+
+namespace {
+
+void add_wrench(const Model& model, const State& state, const ForceSpec& force, std::vector<Wrench>& out) {
+    const Mat34& q = state.q[force.body];
+    const Pose& geometry = model.shape_of(force.body).geometry_frame;
+    Mat3 to_world = Mat3::Identity();
+    if (force.body_frame) to_world = q.leftCols<3>() * geometry.rotation.toRotationMatrix();
+    const Vec3 f = to_world * force.force;
+    Wrench& wrench = out[force.body];
+    wrench.force += f;
+    wrench.torque += to_world * force.torque;
+    if (force.point) {
+        const Vec3 local = geometry.rotation * *force.point + geometry.position;
+        wrench.torque += linear_part_times(q, local).cross(f);
+    }
+}
+
+}  // namespace
+
 void external_wrenches(const Model& model, const State& state, double time, std::vector<Wrench>& out) {
     out.assign(state.q.size(), Wrench{});
     for (const ForceSpec& force : model.forces) {
         if (force.body < 0 || time < force.from || time >= force.to) continue;
         if (force.body >= model.bodies.size()) continue;  // on an elastic body: see elastic_loads
-        const Mat34& q = state.q[force.body];
-        const Pose& geometry = model.shape_of(force.body).geometry_frame;
-        Mat3 to_world = Mat3::Identity();
-        if (force.body_frame) to_world = q.leftCols<3>() * geometry.rotation.toRotationMatrix();
-        const Vec3 f = to_world * force.force;
-        Wrench& wrench = out[force.body];
-        wrench.force += f;
-        wrench.torque += to_world * force.torque;
-        if (force.point) {
-            const Vec3 local = geometry.rotation * *force.point + geometry.position;
-            wrench.torque += linear_part_times(q, local).cross(f);
-        }
+        add_wrench(model, state, force, out);
     }
+    for (const ForceSpec& push : state.pushes)
+        if (push.body >= 0 && push.body < model.bodies.size()) add_wrench(model, state, push, out);
     const WindSpec& wind = model.wind;
     if (wind.drag <= 0) return;
     const double gust = 1 + wind.gust * std::sin(2 * M_PI * time / wind.gust_period);

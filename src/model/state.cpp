@@ -13,7 +13,7 @@ namespace tenon {
 namespace {
 
 // Of all that is saved here and by the methods: to be raised whenever one of them saves something else.
-constexpr std::uint64_t state_layout = 0x7463'0000'0005;
+constexpr std::uint64_t state_layout = 0x7463'0000'0006;
 
 void refuse(const char* what) {
     throw std::runtime_error(std::string("holds another number of ") + what + " than the scene");
@@ -31,6 +31,7 @@ void State::assign_without_memory(const State& other) {
     broken = other.broken;
     joint_coordinate = other.joint_coordinate;
     gravity = other.gravity;
+    pushes = other.pushes;
 }
 
 State initial_state(const Model& model) {
@@ -40,7 +41,7 @@ State initial_state(const Model& model) {
     state.type = model.bodies.start_type;
     for (const ElasticBody& body : model.elastic) state.elastic.push_back({body.start_x, body.start_v});
     state.broken.assign(model.joints.size(), 0);
-    state.joint_coordinate.assign(model.joints.size(), {});
+    for (const Joint& joint : model.joints) state.joint_coordinate.push_back(joint.start_coordinate);
     state.gravity = model.gravity;
     return state;
 }

@@ -65,6 +65,8 @@ Scene split_linear_universals(const Scene& given) {
     Scene bare = scene;  // masses and sizes are known once bodies are built
     bare.joints.clear();
     bare.elastic.clear();
+    bare.actuators.clear();  // they name joints
+    bare.start.clear();
     const Model model = compile(bare);
     std::vector<int> second_hinge(scene.joints.size(), -1);
     for (int j = 0; j < count; ++j) {

@@ -65,8 +65,7 @@ void place_joint(JointSpec& spec, const Model& model, const State& state, std::s
     const Joint& joint = model.joints[index];
     const auto carried = [&](int side, const Vec3& local) -> Vec3 {
         const int body = joint.bodies[side];
-        return body < 0 ? local
-                        : Vec3(state.q[body].leftCols<3>() * local + state.q[body].col(3));
+        return body < 0 ? local : Vec3(state.q[body].leftCols<3>() * local + state.q[body].col(3));
     };
     const auto turned = [&](int side, const Vec3& local) -> Vec3 {
         const int body = joint.bodies[side];

@@ -53,7 +53,8 @@ ReplayResult replay_run(Scene scene, const RunReader& reader, const std::atomic<
                               static_cast<double>(steps - result.steps),
                           &last});
         }
-        const auto d = difference(reader.frame(i), snapshot(simulation.state(), simulation.outputs()), bodies, elastic);
+        const auto d =
+            difference(reader.frame(i), snapshot(simulation.state(), simulation.outputs()), bodies, elastic);
         ++result.frames;
         if (!d) continue;
         result.first_step = simulation.state().step;

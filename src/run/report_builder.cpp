@@ -99,6 +99,7 @@ ReportBuilder::ReportBuilder(const Simulation& simulation, const StepRow& start)
 
 void ReportBuilder::accumulate(Sums& sums, const Sums& values) {
     for (const auto& [name, value] : values) {
+        if (name.starts_with("sensor.")) continue;  // a mean of positions says nothing
         const auto found =
             std::find_if(sums.begin(), sums.end(), [&](const auto& entry) { return entry.first == name; });
         if (found == sums.end())

@@ -110,6 +110,7 @@ class Run {
             resume();
         else if (!options.output.empty())
             record_start(start);
+        if (options.before_step) simulation_.before_step(options.before_step);
         if (options.record_path && writer_)
             simulation_.set_path_sink([this](const std::vector<Mat34>& q) { add_path_piece(q); });
     }

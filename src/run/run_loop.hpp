@@ -27,6 +27,7 @@ struct RunOptions {
     std::string resume;                       // run file to go on from
     const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C; also ends a long step
     IntersectionCounter count_intersections;  // for expectations about intersections
+    std::function<void(Simulation&)> before_step;  // may set State::pushes
 };
 
 struct Progress {

@@ -228,9 +228,11 @@ class Resolver {
         bool found = false;
         for (const std::string& candidate : known) found = found || candidate == name;
         if (!found) refuse(name, "use a name it holds" + suggestion(name, known));
-        const bool phase = name.starts_with("phase.");
+        const bool phase = name.starts_with("phase."), sensor = name.starts_with("sensor.");
         source.series.unit = phase ? "ms" : "";
-        source.of_step = [phase, key = name.substr(name.find('.') + 1)](const StepRow& row) {
+        source.of_work = sensor;
+        const std::string key = sensor ? name : name.substr(name.find('.') + 1);
+        source.of_step = [phase, key](const StepRow& row) {
             return by_name(phase ? row.report.phases : row.report.figures, key);
         };
     }
@@ -259,8 +261,10 @@ std::vector<std::string> step_series_names(const RunReader& run) {
     for (const StepQuantity& quantity : step_quantities) names.emplace_back(quantity.name);
     std::map<std::string, bool> seen;
     const auto note = [&](const char* prefix, const Named& values) {
-        for (const auto& entry : values)
-            if (!std::exchange(seen[prefix + entry.first], true)) extra.push_back(prefix + entry.first);
+        for (const auto& entry : values) {
+            const std::string name = entry.first.starts_with("sensor.") ? entry.first : prefix + entry.first;
+            if (!std::exchange(seen[name], true)) extra.push_back(name);
+        }
     };
     for (const StepRow& row : run.steps()) {
         note("phase.", row.report.phases);
@@ -270,7 +274,8 @@ std::vector<std::string> step_series_names(const RunReader& run) {
     return names;
 }
 
-std::vector<Series> read_series(const RunReader& run, const std::vector<std::string>& names) {
+std::vector<Series> read_series(const RunReader& run, const std::vector<std::string>& names,
+                                long frame_stride) {
     std::vector<Source> sources;
     const Resolver resolver(run);
     bool steps = false, frames = false;
@@ -288,6 +293,7 @@ std::vector<Series> read_series(const RunReader& run, const std::vector<std::str
     if (frames) {
         const long count = run.frame_count();
         for (long i = 0; i < count; ++i) {
+            if (i % frame_stride != 0 && i != count - 1) continue;
             const Frame frame = run.frame(i);
             for (Source& source : sources)
                 if (source.of_frame) append(source.series, frame.step, frame.time, source.of_frame(frame));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "model/sensors.hpp"
 #include "scene/edit.hpp"
 
 namespace tenon {
@@ -55,7 +56,12 @@ Simulation::Simulation(Scene scene)
 
 StepReport Simulation::step() {
     if (before_) before_(*this);
-    const StepReport report = method_.step(*model_, state_, outputs_, scene_.dt);
+    const std::vector<Mat34> rate_before = scene_.sensors.empty() ? std::vector<Mat34>() : state_.rate;
+    StepReport report = method_.step(*model_, state_, outputs_, scene_.dt);
+    if (!scene_.sensors.empty()) {
+        sensor_values_ = read_sensors(scene_.sensors, *model_, state_, outputs_, rate_before, scene_.dt);
+        report.figures.insert(report.figures.end(), sensor_values_.begin(), sensor_values_.end());
+    }
     if (after_) after_(*this);
     return report;
 }

@@ -109,6 +109,37 @@ void check_names(const Context& context, const Where& where, const Value& value,
             wrong_type(context, where / static_cast<long>(i), value.list()[i], "a name");
 }
 
+void check_number_list(const Context& context, const Where& where, Value& value, const KeyInfo& info) {
+    if (value.is_number()) {
+        check_number(context, where, value.number(), info);
+        value.number() *= scale_of(context, info);
+        return;
+    }
+    if (!value.is_numbers()) wrong_type(context, where, value, "a number or a list of numbers");
+    check_numbers(context, where, value, info, value.array_size());
+}
+
+// Six numbers, or three rows that mirror each other about the diagonal.
+void check_matrix(const Context& context, const Where& where, Value& value, const KeyInfo& info) {
+    const std::string wanted = "six numbers [xx,xy,xz,yy,yz,zz], or three rows of three numbers";
+    if (value.is_numbers()) {
+        if (value.array_size() != 6)
+            context.fail(where, fmt::format("has {} entries", value.array_size()), "must be " + wanted);
+        return check_numbers(context, where, value, info, 6);
+    }
+    if (!value.is_list() || value.array_size() != 3) wrong_type(context, where, value, wanted);
+    double largest = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        check_numbers(context, where / static_cast<long>(i), value.list()[i], info, 3);
+        for (const double entry : value.list()[i].numbers()) largest = std::max(largest, std::abs(entry));
+    }
+    for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t k = 0; k < i; ++k)
+            if (std::abs(value.list()[i].numbers()[k] - value.list()[k].numbers()[i]) > 1e-12 * largest)
+                context.fail(where / static_cast<long>(i), "the matrix is not symmetric",
+                             "entries mirrored about the diagonal are equal");
+}
+
 void check_fixed(const Context& context, const Where& where, const Value& value) {
     const std::string wanted = "true, names out of x y z rx ry rz, or six of true and false";
     if (value.is_flag() || (value.is_numbers() && value.array_size() == 0)) return;
@@ -207,6 +238,19 @@ void check_value(const Context& context, const Where& where, Value& value, const
             return check_entries(
                 context, where, value, "a list of pairs of numbers",
                 [&](const Where& place, Value& entry) { check_numbers(context, place, entry, info, 2); });
+        case Kind::number_list:
+            return check_number_list(context, where, value, info);
+        case Kind::number_lists:
+            if (!value.is_object()) wrong_type(context, where, value, "an object of numbers by name");
+            for (Member& member : value.object())
+                if (!is_comment(member.key))
+                    check_number_list(context, where / member.key, member.value, info);
+            return;
+        case Kind::name_list:
+            if (!value.is_list()) wrong_type(context, where, value, "a list of names");
+            return check_names(context, where, value, value.array_size());
+        case Kind::matrix:
+            return check_matrix(context, where, value, info);
         case Kind::fixed:
             return check_fixed(context, where, value);
         case Kind::shape:

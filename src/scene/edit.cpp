@@ -30,6 +30,54 @@ int add_body_before_elastic(Scene& scene, const BodySpec& body) {
     return index;
 }
 
+namespace {
+
+// Tendons, actuators, sensors and keyframes of a body that goes, and of its joints, go with it; the others follow the
+// numbers that move down. `place` says where each joint went, -1 for nowhere.
+void drop_robot_parts(Scene& scene, int body, const std::vector<int>& place) {
+    const auto gone = [&](int joint) { return joint >= 0 && place[joint] < 0; };
+    const auto move_joint = [&](int& joint) {
+        if (joint >= 0) joint = place[joint];
+    };
+    const auto move_body = [&](int& index) {
+        if (index > body) --index;
+    };
+    std::vector<int> tendon_place, actuator_place;
+    std::vector<TendonSpec> tendons;
+    for (TendonSpec& tendon : scene.tendons) {
+        bool kept = true;
+        for (const TendonSpec::Term& term : tendon.terms) kept = kept && !gone(term.joint);
+        tendon_place.push_back(kept ? static_cast<int>(tendons.size()) : -1);
+        for (TendonSpec::Term& term : tendon.terms) move_joint(term.joint);
+        if (kept) tendons.push_back(tendon);
+    }
+    scene.tendons = std::move(tendons);
+    std::vector<ActuatorSpec> actuators;
+    for (ActuatorSpec& actuator : scene.actuators) {
+        const bool kept = !gone(actuator.joint) && (actuator.tendon < 0 || tendon_place[actuator.tendon] >= 0);
+        actuator_place.push_back(kept ? static_cast<int>(actuators.size()) : -1);
+        move_joint(actuator.joint);
+        if (actuator.tendon >= 0) actuator.tendon = tendon_place[actuator.tendon];
+        if (kept) actuators.push_back(actuator);
+    }
+    scene.actuators = std::move(actuators);
+    std::erase_if(scene.sensors, [&](const SensorSpec& sensor) {
+        return sensor.body == body || sensor.other == body || gone(sensor.joint);
+    });
+    for (SensorSpec& sensor : scene.sensors)
+        move_body(sensor.body), move_body(sensor.other), move_joint(sensor.joint);
+    for (KeyframeSpec& key : scene.keyframes) {
+        std::erase_if(key.joints, [&](const auto& entry) { return gone(entry.joint); });
+        std::erase_if(key.bodies, [&](const auto& entry) { return entry.body == body; });
+        std::erase_if(key.targets, [&](const auto& entry) { return actuator_place[entry.actuator] < 0; });
+        for (auto& entry : key.joints) move_joint(entry.joint);
+        for (auto& entry : key.bodies) move_body(entry.body);
+        for (auto& entry : key.targets) entry.actuator = actuator_place[entry.actuator];
+    }
+}
+
+}  // namespace
+
 std::vector<int> remove_body(Scene& scene, int body) {
     const std::string name = scene.bodies[body].name;
     const std::vector<int> kept = joints_without(scene, body);
@@ -47,6 +95,7 @@ std::vector<int> remove_body(Scene& scene, int body) {
             for (int& index : joint.joints) index = place[index];
     }
     scene.joints = std::move(joints);
+    drop_robot_parts(scene, body, place);
 
     std::erase_if(scene.forces, [body](const ForceSpec& force) { return force.body == body; });
     for (ForceSpec& force : scene.forces) force.body = moved(force.body);

@@ -259,6 +259,29 @@ const ObjectInfo& scene_keys() {
           .help = "The joints.",
           .fallback = "[]",
           .object = joint_keys},
+         {.name = "tendons",
+          .kind = Kind::objects,
+          .help = "Fixed tendons: sums of joint coordinates.",
+          .fallback = "[]",
+          .object = tendon_keys},
+         {.name = "actuators",
+          .kind = Kind::objects,
+          .help = "Named drives of joints and tendons.",
+          .fallback = "[]",
+          .object = actuator_keys},
+         {.name = "sensors",
+          .kind = Kind::objects,
+          .help = "Named measurements, recorded after every step.",
+          .fallback = "[]",
+          .object = sensor_keys},
+         {.name = "keyframes",
+          .kind = Kind::objects,
+          .help = "States by name.",
+          .fallback = "[]",
+          .object = state_keyframe_keys},
+         {.name = "start",
+          .kind = Kind::text,
+          .help = "Name of the keyframe that a run begins with; the scene as it is when left out."},
          {.name = "elastic",
           .kind = Kind::objects,
           .help = "The elastic bodies.",
@@ -280,10 +303,11 @@ const ObjectInfo& scene_keys() {
 }
 
 std::vector<const ObjectInfo*> all_objects() {
-    return {&scene_keys(),  &material_keys(), &contact_keys(),  &pair_keys(),   &geometry_keys(),
-            &body_keys(),   &inertia_keys(),  &keyframe_keys(), &joint_keys(),  &drive_keys(),
-            &spring_keys(), &motor_keys(),    &elastic_keys(),  &region_keys(), &pin_keys(),
-            &force_keys(),  &wind_keys(),     &expect_keys(),   &camera_keys()};
+    return {&scene_keys(),  &material_keys(), &contact_keys(),  &pair_keys(),           &geometry_keys(),
+            &body_keys(),   &inertia_keys(),  &keyframe_keys(), &joint_keys(),          &drive_keys(),
+            &spring_keys(), &motor_keys(),    &elastic_keys(),  &region_keys(),         &pin_keys(),
+            &force_keys(),  &wind_keys(),     &expect_keys(),   &camera_keys(),         &part_keys(),
+            &tendon_keys(), &actuator_keys(), &sensor_keys(),   &state_keyframe_keys(), &body_state_keys()};
 }
 
 }  // namespace tenon::scene

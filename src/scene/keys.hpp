@@ -25,6 +25,10 @@ enum class Kind {
     indices,       // a list of lists of `count` whole numbers
     index_list,    // a list of whole numbers
     number_pairs,  // a list of pairs of numbers
+    number_list,   // a number, or a list of numbers
+    number_lists,  // of those, by name
+    name_list,     // a list of texts
+    matrix,        // a symmetric 3x3 matrix: six numbers xx xy xz yy yz zz, or three rows
     fixed,         // true, names of coordinates, or six flags
     shape,         // a built-in shape with its parameters, or a name out of "shapes"
     shape_map,     // shapes by name
@@ -63,6 +67,7 @@ const ObjectInfo& scene_keys();
 const ObjectInfo& geometry_keys();  // an entry of "shapes" that is a mesh
 
 const ObjectInfo& body_keys();
+const ObjectInfo& part_keys();
 const ObjectInfo& inertia_keys();
 const ObjectInfo& keyframe_keys();
 const ObjectInfo& elastic_keys();
@@ -73,6 +78,12 @@ const ObjectInfo& joint_keys();
 const ObjectInfo& drive_keys();
 const ObjectInfo& spring_keys();
 const ObjectInfo& motor_keys();
+
+const ObjectInfo& tendon_keys();
+const ObjectInfo& actuator_keys();
+const ObjectInfo& sensor_keys();
+const ObjectInfo& state_keyframe_keys();
+const ObjectInfo& body_state_keys();
 
 std::vector<const ObjectInfo*> all_objects();
 

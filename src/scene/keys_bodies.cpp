@@ -75,6 +75,13 @@ std::vector<KeyInfo> mesh_keys() {
          .fallback = "false"}};
 }
 
+KeyInfo parts_key() {
+    return {.name = "parts",
+            .kind = Kind::objects,
+            .help = "Several pieces that make one solid; volumes of pieces that overlap add up.",
+            .object = part_keys};
+}
+
 void append(std::vector<KeyInfo>& keys, std::vector<KeyInfo> more) {
     for (KeyInfo& key : more) keys.push_back(std::move(key));
 }
@@ -95,8 +102,12 @@ const ObjectInfo& inertia_keys() {
           .help = "Principal moments of inertia; none may exceed the sum of the other two.",
           .unit = "kg m^2",
           .min = 0,
-          .open_min = true,
-          .required = true},
+          .open_min = true},
+         {.name = "matrix",
+          .kind = Kind::matrix,
+          .help = "Instead of moments: the inertia about the centre of mass along the geometry's axes, "
+                  "[ixx,ixy,ixz,iyy,iyz,izz] or three rows.",
+          .unit = "kg m^2"},
          {.name = "axes",
           .kind = Kind::numbers,
           .help = "Principal axes in the geometry's frame, as a quaternion [w,x,y,z].",
@@ -122,9 +133,23 @@ const ObjectInfo& keyframe_keys() {
     return info;
 }
 
+const ObjectInfo& part_keys() {
+    static const ObjectInfo info = [] {
+        ObjectInfo made{"part", "A piece of a geometry: one of shape, mesh or vertices, and where it sits.",
+                        mesh_keys()};
+        append(made.keys, pose_keys());
+        return made;
+    }();
+    return info;
+}
+
 const ObjectInfo& geometry_keys() {
-    static const ObjectInfo info{"geometry", "Geometry shared by bodies: one of shape, mesh or vertices.",
-                                 mesh_keys()};
+    static const ObjectInfo info = [] {
+        ObjectInfo made{"geometry", "Geometry shared by bodies: one of shape, mesh, vertices or parts.",
+                        mesh_keys()};
+        made.keys.push_back(parts_key());
+        return made;
+    }();
     return info;
 }
 
@@ -132,7 +157,9 @@ const ObjectInfo& body_keys() {
     static const ObjectInfo info = [] {
         ObjectInfo made{
             "body",
-            "A stiff body: its geometry is one of shape, mesh or vertices.",
+            "A stiff body: its geometry is one of shape, mesh, vertices or parts; with mass and inertia "
+            "given "
+            "it may have none, and then touches nothing.",
             {{.name = "name", .kind = Kind::text, .help = "Unique; body-N for the N-th body when left out."},
              {.name = "type",
               .kind = Kind::text,
@@ -140,6 +167,7 @@ const ObjectInfo& body_keys() {
               .fallback = "\"dynamic\"",
               .choices = {"dynamic", "static", "kinematic"}}}};
         append(made.keys, mesh_keys());
+        made.keys.push_back(parts_key());
         append(made.keys, pose_keys());
         append(made.keys, velocity_keys());
         append(made.keys,
@@ -203,6 +231,15 @@ const ObjectInfo& body_keys() {
                  .unit = "s",
                  .min = 0},
                 color_key()});
+        return made;
+    }();
+    return info;
+}
+
+const ObjectInfo& body_state_keys() {
+    static const ObjectInfo info = [] {
+        ObjectInfo made{"body_state", "Pose and velocity of a body in a keyframe.", pose_keys()};
+        append(made.keys, velocity_keys());
         return made;
     }();
     return info;

@@ -69,6 +69,18 @@ const ObjectInfo& motor_keys() {
           .help = "Largest force or torque; unlimited when left out.",
           .unit = "N or N m",
           .min = 0},
+         {.name = "stiffness",
+          .kind = Kind::number,
+          .help = "Position motors: force per error. Without gains the target is held exactly.",
+          .fallback = "0",
+          .unit = "N/m or N m/rad",
+          .min = 0},
+         {.name = "damping",
+          .kind = Kind::number,
+          .help = "Position motors: force per speed. Velocity motors: force per error of speed.",
+          .fallback = "0",
+          .unit = "N s/m or N m s/rad",
+          .min = 0},
          {.name = "profile",
           .kind = Kind::number_pairs,
           .help = "Instead of target: [time, target] with times ascending, straight in between."}}};
@@ -153,7 +165,17 @@ const ObjectInfo& joint_keys() {
              .max = 2,
              .count = 2},
             {.name = "ratio", .kind = Kind::number, .help = "Coupling: ratio.", .fallback = "1"},
-            {.name = "offset", .kind = Kind::number, .help = "Coupling: offset.", .fallback = "0"}};
+            {.name = "offset", .kind = Kind::number, .help = "Coupling: offset.", .fallback = "0"},
+            {.name = "position",
+             .kind = Kind::number_list,
+             .help = "Where the joint starts: a number for each free coordinate; a ball joint takes a "
+                     "quaternion. Poses of bodies are those at zero.",
+             .unit = "scene length or rad"},
+            {.name = "velocity",
+             .kind = Kind::number_list,
+             .help =
+                 "How fast the joint starts: a number for each free coordinate; a ball joint takes three.",
+             .unit = "scene length/s or rad/s"}};
         made.keys.insert(made.keys.end(), more.begin(), more.end());
         return made;
     }();

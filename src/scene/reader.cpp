@@ -80,6 +80,20 @@ Scene Reader::read(Value& root) {
     if (scene_.bodies.empty() && scene_.elastic.empty() && !header_only_)
         context_.fail(top / "bodies", "the scene has no bodies", "add at least one body or elastic body");
     if (const Value* joints = root.find("joints")) read_joints(top / "joints", *joints);
+    if (const Value* tendons = root.find("tendons")) read_tendons(top / "tendons", *tendons);
+    if (const Value* actuators = root.find("actuators")) read_actuators(top / "actuators", *actuators);
+    if (const Value* sensors = root.find("sensors")) read_sensors(top / "sensors", *sensors);
+    if (const Value* keyframes = root.find("keyframes")) read_keyframes(top / "keyframes", *keyframes);
+    if (const Value* start = root.find("start")) {
+        scene_.start = start->text();
+        if (!keyframe_names_.count(scene_.start)) {
+            std::vector<std::string> names;
+            for (const auto& [name, unused] : keyframe_names_) names.push_back(name);
+            std::sort(names.begin(), names.end());
+            context_.fail(top / "start", fmt::format("no keyframe is named '{}'", scene_.start),
+                          suggestion(scene_.start, names));
+        }
+    }
     if (const Value* contact = root.find("contact")) read_contact(top / "contact", *contact);
     if (const Value* forces = root.find("forces")) read_forces(top / "forces", *forces);
     if (const Value* wind = root.find("wind")) read_wind(*wind);

@@ -46,6 +46,7 @@ class Reader {
     int geometry_of(const Where& where, Value& owner);
     GeometrySpec geometry_spec(const Where& where, Value& owner);
     GeometrySpec shape_spec(const Where& where, Value& shape);
+    GeometrySpec compound(const Where& where, Value& parts);
     GeometrySpec inline_mesh(const Where& where, const Value& owner) const;
     std::string existing_file(const Where& where, const std::string& given);
 
@@ -68,6 +69,30 @@ class Reader {
     void read_coupling(const Where& where, const Value& value, JointSpec& joint) const;
     Vec3 read_axis(const Where& where, const Value& numbers) const;
 
+    // reader_robot.cpp
+    std::vector<double> read_start(const Where& where, const Value& value, const JointSpec& joint) const;
+    std::vector<double> read_start_rate(const Where& where, const Value& value, const JointSpec& joint) const;
+    void refuse_linear_universal(const Where& where, const JointSpec& joint) const;
+    int joint_index(const Where& where, const std::string& name) const;
+    int coordinate_of(const Where& where, int joint, double coordinate) const;
+    double coordinate_unit(int joint, int coordinate) const;  // metres per unit of the file, 1 for angles
+    void read_tendons(const Where& where, const Value& tendons);
+    void read_actuators(const Where& where, const Value& actuators);
+    ActuatorSpec read_actuator(const Where& where, const Value& value) const;
+    double target_unit(const ActuatorSpec& actuator) const;
+    void read_profile(const Where& where, const Value& profile, double unit,
+                      std::vector<std::array<double, 2>>& out) const;
+    void check_actuator(const Where& where, const Value& value, const ActuatorSpec& actuator) const;
+    void check_target(const Where& where, const ActuatorSpec& actuator, double target) const;
+    void read_sensors(const Where& where, const Value& sensors);
+    SensorSpec read_sensor(const Where& where, const Value& value) const;
+    void read_keyframes(const Where& where, const Value& keyframes);
+    KeyframeSpec read_keyframe(const Where& where, const Value& value) const;
+    KeyframeSpec::BodyState read_body_state(const Where& where, const std::string& name,
+                                            const Value& value) const;
+    std::string unique_name(const Where& where, const Value& value,
+                            std::unordered_map<std::string, int>& names, const char* list) const;
+
     // reader_elastic.cpp
     void read_elastic(const Where& where, Value& entries);
     ElasticSpec read_elastic_body(const Where& where, Value& entry);
@@ -83,6 +108,7 @@ class Reader {
     std::unordered_map<std::string, std::string> files_;            // already found ones
     std::unordered_map<std::string, int> joint_names_;
     std::unordered_map<std::string, int> elastic_names_;
+    std::unordered_map<std::string, int> tendon_names_, actuator_names_, sensor_names_, keyframe_names_;
 };
 
 Vec3 to_vec3(const Value& numbers);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "scene/reader.hpp"
+#include "tenon/inertia.hpp"
 
 namespace tenon::scene {
 namespace {
@@ -26,6 +27,29 @@ std::array<bool, 6> read_fixed(const Value& value) {
                                            names.begin())] = true;
     }
     return fixed;
+}
+
+Mat3 read_matrix(const Value& value) {
+    Mat3 m;
+    if (value.is_list()) {
+        for (int i = 0; i < 3; ++i) m.row(i) = to_vec3(value.list()[static_cast<std::size_t>(i)]);
+        return 0.5 * (m + m.transpose());
+    }
+    const Numbers& n = value.numbers();
+    m << n[0], n[1], n[2], n[1], n[3], n[4], n[2], n[4], n[5];
+    return m;
+}
+
+bool has_geometry(const Value& body) {
+    for (const char* key : {"shape", "mesh", "vertices", "parts"})
+        if (body.find(key)) return true;
+    return false;
+}
+
+// A body that moves needs mass and inertia from somewhere; a frame that stays or is scripted needs none.
+bool may_lack_geometry(BodyType type, const Value& body) {
+    return (body.find("mass") && body.find("inertia")) ||
+           (type != BodyType::dynamic_body && !body.find("kinematic_until"));
 }
 
 }  // namespace
@@ -53,7 +77,8 @@ BodySpec Reader::read_body(const Where& where, Value& value) {
         body.type = type->text() == "static"      ? BodyType::static_body
                     : type->text() == "kinematic" ? BodyType::kinematic_body
                                                   : BodyType::dynamic_body;
-    body.geometry = geometry_of(where, value);
+    if (has_geometry(value) || !may_lack_geometry(body.type, value))
+        body.geometry = geometry_of(where, value);
     if (const Value* material = value.find("material"))
         body.material = material_index(where / "material", material->text());
     body.position = vec3_or(value, "position", body.position);
@@ -85,6 +110,11 @@ BodySpec Reader::read_body(const Where& where, Value& value) {
 void Reader::check_body(const Where& where, const Value& value, const BodySpec& body) const {
     if (body.mass && body.density)
         context_.fail(where / "density", "is given besides a mass", "keep one of the two");
+    if (body.geometry < 0)
+        for (const char* key : {"scale", "thickness", "repair", "density", "triangles", "edges", "points"})
+            if (value.find(key))
+                context_.fail(where / key, "belongs to a geometry, and the body has none",
+                              "add one of \"shape\", \"mesh\", \"vertices\" or \"parts\"");
     const bool moves = !body.linear_velocity.isZero(0.0) || !body.angular_velocity.isZero(0.0);
     const bool released = body.type == BodyType::kinematic_body && value.find("kinematic_until");
     if (body.type != BodyType::dynamic_body && moves && !released)
@@ -102,12 +132,30 @@ void Reader::check_body(const Where& where, const Value& value, const BodySpec& 
 InertiaSpec Reader::read_inertia(const Where& where, const Value& value) const {
     InertiaSpec inertia;
     inertia.center = vec3_or(value, "center", inertia.center);
-    inertia.moments = to_vec3(*value.find("moments"));
+    const Value *given = value.find("moments"), *matrix = value.find("matrix");
+    if (!given == !matrix)
+        context_.fail(where,
+                      given ? "has both \"moments\" and \"matrix\"" : "has no 'moments' and no 'matrix'",
+                      "give one of the two");
+    if (matrix && value.find("axes"))
+        context_.fail(where / "axes", "belongs to \"moments\"", "a \"matrix\" has its own axes");
+    if (given) inertia.moments = to_vec3(*given);
     if (const Value* axes = value.find("axes")) inertia.axes = read_quaternion(where / "axes", *axes);
+    if (matrix) {
+        const InertiaSpec principal = principal_inertia(read_matrix(*matrix));
+        inertia.moments = principal.moments;
+        inertia.axes = principal.axes;
+        if (!(inertia.moments.minCoeff() > 0))
+            context_.fail(where / "matrix",
+                          fmt::format("has the principal moments {:g}, {:g}, {:g}", inertia.moments[0],
+                                      inertia.moments[1], inertia.moments[2]),
+                          "all must be above 0");
+    }
     const Vec3& moments = inertia.moments;
     if (2 * moments.maxCoeff() > moments.sum() * (1 + 1e-12))
-        context_.fail(where / "moments",
-                      fmt::format("[{:g}, {:g}, {:g}] belong to no body", moments[0], moments[1], moments[2]),
+        context_.fail(where / (matrix ? "matrix" : "moments"),
+                      fmt::format("{}[{:g}, {:g}, {:g}] belong to no body",
+                                  matrix ? "the principal moments " : "", moments[0], moments[1], moments[2]),
                       "no moment of inertia may exceed the sum of the other two");
     return inertia;
 }

@@ -64,7 +64,8 @@ void Reader::read_shapes(const Where& where, Value& shapes) {
 }
 
 int Reader::geometry_of(const Where& where, Value& owner) {
-    if (owner.find("vertices")) return scene_.add_geometry(geometry_spec(where, owner));
+    if (owner.find("vertices") || owner.find("parts"))
+        return scene_.add_geometry(geometry_spec(where, owner));
     std::string fingerprint;
     for (const char* key : {"shape", "mesh", "scale", "thickness", "repair"})
         if (const Value* value = owner.find(key)) {
@@ -83,11 +84,13 @@ GeometrySpec Reader::geometry_spec(const Where& where, Value& owner) {
     Value* const shape = owner.find("shape");
     const Value* const mesh = owner.find("mesh");
     const Value* const vertices = owner.find("vertices");
-    const int given = (shape != nullptr) + (mesh != nullptr) + (vertices != nullptr);
-    if (given == 0) context_.fail(where, "has no geometry", "add one of \"shape\", \"mesh\" or \"vertices\"");
+    Value* const parts = owner.find("parts");
+    const int given = (shape != nullptr) + (mesh != nullptr) + (vertices != nullptr) + (parts != nullptr);
+    if (given == 0)
+        context_.fail(where, "has no geometry", "add one of \"shape\", \"mesh\", \"vertices\" or \"parts\"");
     if (given > 1)
         context_.fail(where, "has more than one geometry",
-                      "keep one of \"shape\", \"mesh\" and \"vertices\"");
+                      "keep one of \"shape\", \"mesh\", \"vertices\" and \"parts\"");
     for (const char* key : {"triangles", "edges", "points"})
         if (!vertices && owner.find(key))
             context_.fail(where / key, "belongs to an inline mesh", "add its \"vertices\"");
@@ -98,12 +101,31 @@ GeometrySpec Reader::geometry_spec(const Where& where, Value& owner) {
     } else if (mesh) {
         spec.mesh_file = existing_file(where / "mesh", mesh->text());
         spec.scale.setConstant(context_.length);
+    } else if (parts) {
+        spec = compound(where / "parts", *parts);
     } else {
         spec = inline_mesh(where, owner);
     }
     spec.scale = spec.scale.cwiseProduct(read_scale(owner.find("scale")));
     if (const Value* thickness = owner.find("thickness")) spec.thickness = thickness->number();
     spec.repair = flag_or(owner, "repair", spec.repair);
+    return spec;
+}
+
+GeometrySpec Reader::compound(const Where& where, Value& parts) {
+    GeometrySpec spec;
+    if (!parts.is_list()) context_.fail(where, "is empty", "list at least one part");
+    for (std::size_t i = 0; i < parts.list().size(); ++i) {
+        const Where entry = where / static_cast<long>(i);
+        Value& value = parts.list()[i];
+        GeometryPart part;
+        part.geometry = geometry_spec(entry, value);
+        if (!part.geometry.parts.empty())
+            context_.fail(entry / "shape", "is made of parts itself", "list those parts instead");
+        part.position = vec3_or(value, "position", part.position);
+        part.rotation = read_rotation(entry, value);
+        spec.parts.push_back(std::move(part));
+    }
     return spec;
 }
 

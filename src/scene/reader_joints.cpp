@@ -87,6 +87,10 @@ JointSpec Reader::read_joint(const Where& where, const Value& value) const {
     joint.linear = flag_or(value, "linear", false);
     joint.break_force = number_or(value, "break_force", joint.break_force);
     joint.break_torque = number_or(value, "break_torque", joint.break_torque);
+    if (const Value* start = value.find("position"))
+        joint.start = read_start(where / "position", *start, joint);
+    if (const Value* rate = value.find("velocity"))
+        joint.start_rate = read_start_rate(where / "velocity", *rate, joint);
     return joint;
 }
 
@@ -184,18 +188,21 @@ MotorSpec Reader::read_motor(const Where& where, const Value& value, double leng
     const double unit = motor.type == MotorSpec::Type::force ? 1.0 : length;
     motor.target = number_or(value, "target", motor.target) * unit;
     motor.max = number_or(value, "max", motor.max);
+    motor.stiffness = number_or(value, "stiffness", 0.0);
+    motor.damping = number_or(value, "damping", 0.0);
+    if (motor.stiffness > 0 && motor.type != MotorSpec::Type::position)
+        context_.fail(where / "stiffness", fmt::format("a {} motor has no stiffness", type),
+                      "only position motors have it");
+    if (motor.damping > 0 && motor.type == MotorSpec::Type::force)
+        context_.fail(where / "damping", "a force motor has no damping", "use the joint's \"spring\"");
+    if (motor.damping > 0 && motor.type == MotorSpec::Type::position && !(motor.stiffness > 0))
+        context_.fail(where / "damping", "a position motor with damping needs a stiffness",
+                      "add \"stiffness\", or leave out both to hold the target exactly");
     const Value* profile = value.find("profile");
     if (!profile || !profile->is_list()) return motor;
     if (value.find("target"))
         context_.fail(where / "target", "is given besides a profile", "keep one of the two");
-    for (std::size_t i = 0; i < profile->list().size(); ++i) {
-        const Numbers& pair = profile->list()[i].numbers();
-        if (i > 0 && pair[0] <= motor.profile.back()[0])
-            context_.fail((where / "profile") / static_cast<long>(i),
-                          fmt::format("{:g} s does not come after {:g} s", pair[0], motor.profile.back()[0]),
-                          "profile times must ascend");
-        motor.profile.push_back({pair[0], pair[1] * unit});
-    }
+    read_profile(where / "profile", *profile, unit, motor.profile);
     return motor;
 }
 

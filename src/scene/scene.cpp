@@ -48,6 +48,10 @@ std::size_t hash_of(const GeometrySpec& geometry) {
     hasher.add_indices(geometry.triangles);
     hasher.add_indices(geometry.edges);
     for (int point : geometry.points) hasher.add(static_cast<std::size_t>(point));
+    for (const GeometryPart& part : geometry.parts) {
+        hasher.add(hash_of(part.geometry));
+        hasher.add(part.position);
+    }
     return hasher.value();
 }
 
@@ -56,7 +60,12 @@ std::size_t hash_of(const GeometrySpec& geometry) {
 bool operator==(const GeometrySpec& a, const GeometrySpec& b) {
     return a.shape == b.shape && a.shape_params == b.shape_params && a.mesh_file == b.mesh_file &&
            a.vertices == b.vertices && a.triangles == b.triangles && a.edges == b.edges &&
-           a.points == b.points && a.scale == b.scale && a.thickness == b.thickness && a.repair == b.repair;
+           a.points == b.points && a.parts == b.parts && a.scale == b.scale && a.thickness == b.thickness &&
+           a.repair == b.repair;
+}
+
+bool operator==(const GeometryPart& a, const GeometryPart& b) {
+    return a.geometry == b.geometry && a.position == b.position && a.rotation.coeffs() == b.rotation.coeffs();
 }
 
 int Scene::add_geometry(const GeometrySpec& geometry) {

@@ -74,6 +74,17 @@ json type_of(const KeyInfo& key) {
             return list_of(index_type());
         case Kind::number_pairs:
             return list_of(list_of({{"type", "number"}}, 2));
+        case Kind::number_list:
+            return {{"anyOf", json::array({{{"type", "number"}}, list_of({{"type", "number"}})})}};
+        case Kind::number_lists:
+            return {{"type", "object"},
+                    {"additionalProperties",
+                     {{"anyOf", json::array({{{"type", "number"}}, list_of({{"type", "number"}})})}}}};
+        case Kind::name_list:
+            return list_of(text);
+        case Kind::matrix:
+            return {{"anyOf", json::array({list_of({{"type", "number"}}, 6),
+                                           list_of(list_of({{"type", "number"}}, 3), 3)})}};
         case Kind::fixed:
             return {{"anyOf", json::array({{{"type", "boolean"}},
                                            list_of({{"enum", {"x", "y", "z", "rx", "ry", "rz"}}}),

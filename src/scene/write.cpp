@@ -7,6 +7,7 @@
 
 #include "scene/joint_kinds.hpp"
 #include "scene/json_writer.hpp"
+#include "scene/write_robot.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
 
@@ -108,11 +109,9 @@ std::string motor_text(const MotorSpec& motor) {
     out.text("type", names[static_cast<int>(motor.type)]);
     if (motor.profile.empty()) out.number("target", motor.target);
     if (motor.max < unlimited) out.number("max", motor.max);
-    if (!motor.profile.empty()) {
-        std::vector<std::string> pairs;
-        for (const auto& [time, target] : motor.profile) pairs.push_back(json_numbers({time, target}));
-        out.add("profile", json_list(pairs));
-    }
+    if (motor.stiffness != 0) out.number("stiffness", motor.stiffness);
+    if (motor.damping != 0) out.number("damping", motor.damping);
+    if (!motor.profile.empty()) out.add("profile", profile_text(motor.profile));
     return out.take();
 }
 
@@ -186,6 +185,15 @@ void Writer::geometry(JsonObject& out, const GeometrySpec& spec, const Vec3& sca
         out.add("shape", shape.take());
     } else if (!spec.mesh_file.empty()) {
         out.text("mesh", file_path(spec.mesh_file));
+    } else if (!spec.parts.empty()) {
+        std::vector<std::string> parts;
+        for (const GeometryPart& part : spec.parts) {
+            JsonObject entry;
+            geometry(entry, part.geometry, part.geometry.scale);
+            add_pose(entry, part.position, part.rotation);
+            parts.push_back(entry.take());
+        }
+        out.add("parts", json_list(parts));
     } else {
         std::vector<std::string> vertices;
         for (const Vec3& vertex : spec.vertices) vertices.push_back(json_vec3(vertex));
@@ -320,6 +328,7 @@ std::string Writer::joint(std::size_t index) const {
     if (joint.linear) out.flag("linear", true);
     if (joint.break_force < unlimited) out.number("break_force", joint.break_force);
     if (joint.break_torque < unlimited) out.number("break_torque", joint.break_torque);
+    add_joint_start(out, joint);
     return out.take();
 }
 
@@ -432,6 +441,15 @@ std::string Writer::write() const {
     add_unless_empty("contact", contact());
     add_each("bodies", scene_.bodies.size(), [&](std::size_t i) { return body(i); });
     add_each("joints", scene_.joints.size(), [&](std::size_t i) { return joint(i); });
+    add_each("tendons", scene_.tendons.size(),
+             [&](std::size_t i) { return tendon_text(scene_, scene_.tendons[i]); });
+    add_each("actuators", scene_.actuators.size(),
+             [&](std::size_t i) { return actuator_text(scene_, scene_.actuators[i]); });
+    add_each("sensors", scene_.sensors.size(),
+             [&](std::size_t i) { return sensor_text(scene_, scene_.sensors[i]); });
+    add_each("keyframes", scene_.keyframes.size(),
+             [&](std::size_t i) { return keyframe_text(scene_, scene_.keyframes[i]); });
+    if (!scene_.start.empty()) add("start", json_text(scene_.start));
     add_each("elastic", scene_.elastic.size(), [&](std::size_t i) { return elastic(i); });
     add_each("forces", scene_.forces.size(), [&](std::size_t i) { return force(scene_.forces[i]); });
     add_unless_empty("wind", wind());

@@ -95,7 +95,8 @@ bool Comparison::counts() {
         differs("", fmt::format(
                         "the run holds {} bodies, {} joints and {} elastic bodies, its scene {}, {} and {}",
                         run_.bodies().size(), run_.joints().size(), run_.elastic().size(),
-                        static_cast<std::size_t>(model.bodies.size()), model.joints.size(), model.elastic.size()));
+                        static_cast<std::size_t>(model.bodies.size()), model.joints.size(),
+                        model.elastic.size()));
     return agree;
 }
 
@@ -208,7 +209,8 @@ void compare_start(const run::RunReader& run, const run::Frame& first, const Sto
         ++result.record_errors;
         findings.add(finding("scene", 0, first.time, who, what));
     };
-    if (first.q.size() != static_cast<std::size_t>(model.bodies.size()) || first.x.size() != model.elastic.size())
+    if (first.q.size() != static_cast<std::size_t>(model.bodies.size()) ||
+        first.x.size() != model.elastic.size())
         return;  // said already
     for (std::size_t i = 0; i < first.q.size(); ++i) {
         const double size = std::max(stored.state.q[i].cwiseAbs().maxCoeff(), 1.0);
@@ -237,7 +239,8 @@ void compare_scripts(const run::RunReader& run, long index, const run::Frame& fr
         const Bodies& bodies = model.bodies;
         const double radius = model.shape_of(i).radius;
         if (stored.state.type[i] == BodyType::static_body) {
-            if (near_points(frame.q[i], stored.state.q[i], std::max(1.0, stored.state.q[i].cwiseAbs().maxCoeff())))
+            if (near_points(frame.q[i], stored.state.q[i],
+                            std::max(1.0, stored.state.q[i].cwiseAbs().maxCoeff())))
                 continue;
             ++result.record_errors;
             findings.add(

@@ -445,7 +445,7 @@ TEST(BadInput, BrokenTetrahedraAreNamed) {
     test::Folder folder;
     folder.write("m.msh", "$MeshFormat\nnonsense\n");
     const Scene scene = parse_scene(R"({"elastic": [{"tets": "m.msh"}]})", "scene.json", folder.path());
-    const InputError error = test::input_error([&] { build_world(scene); });
+    const InputError error = test::input_error([&] { compile(scene); });
     EXPECT_NE(std::string(error.what()).find("m.msh"), std::string::npos) << error.what();
 }
 

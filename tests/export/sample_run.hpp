@@ -13,7 +13,7 @@
 
 #include "run/run_file.hpp"
 #include "tenon/scene_io.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::exporting {
 
@@ -34,27 +34,28 @@ inline Scene sample_scene(const std::string& folder, bool elastic) {
 }
 
 // Rigid motion for all, a growing shear for the ball.
-inline void move_sample(World& world, int frame) {
+inline void move_sample(const Model& model, State& state, Outputs& outputs, int frame) {
     const double t = 0.1 * frame;
-    for (int i = 1; i < world.bodies.size(); ++i) {
+    for (int i = 1; i < model.bodies.size(); ++i) {
         const Quat turn(Eigen::AngleAxisd(2.5 * t * i, Vec3(1, 2, 3).normalized()));
-        world.bodies.q[i] = to_matrix({Vec3(i, 5 - t * t, 0.3 * t), turn});
-        world.bodies.rate[i].setConstant(0.1 * i);
+        state.q[i] = to_matrix({Vec3(i, 5 - t * t, 0.3 * t), turn});
+        state.rate[i].setConstant(0.1 * i);
     }
     Mat3 shear = Mat3::Identity();
     shear(0, 1) = 0.2 * t;
     shear(2, 2) = 1.0 + 0.3 * t;
-    world.bodies.q[3].leftCols<3>() *= shear;
-    for (ElasticBody& solid : world.elastic)
-        for (std::size_t v = 0; v < solid.x.size(); ++v)
-            solid.x[v] =
-                solid.rest[v] + Vec3(0, std::sin(3.0 * t) * solid.rest[v].x() * solid.rest[v].x(), t);
-    world.contacts.clear();
+    state.q[3].leftCols<3>() *= shear;
+    for (std::size_t e = 0; e < model.elastic.size(); ++e) {
+        const std::vector<Vec3>& rest = model.elastic[e].rest;
+        for (std::size_t v = 0; v < rest.size(); ++v)
+            state.elastic[e].x[v] = rest[v] + Vec3(0, std::sin(3.0 * t) * rest[v].x() * rest[v].x(), t);
+    }
+    outputs.contacts.clear();
     for (int c = 0; c < frame; ++c)
-        world.contacts.push_back(
+        outputs.contacts.push_back(
             {0, 1 + c % 2, Vec3(c, 0, t), Vec3::UnitY(), Vec3(0.5, 10.0 + c, 0), 0.001 * c});
-    world.time = t;
-    world.step = frame;
+    state.time = t;
+    state.step = frame;
 }
 
 class SampleRun : public ::testing::Test {
@@ -72,12 +73,14 @@ class SampleRun : public ::testing::Test {
     std::string write_sample(bool elastic) {
         const std::string file = folder_ + (elastic ? "/sample.tenon" : "/rigid.tenon");
         const Scene scene = sample_scene(folder_, elastic);
-        World world = build_world(scene);
-        move_sample(world, 0);
-        run::RunWriter writer(file, scene, world);
+        const Model model = compile(scene);
+        State state = initial_state(model);
+        Outputs outputs(model);
+        move_sample(model, state, outputs, 0);
+        run::RunWriter writer(file, scene, model, state);
         for (int f = 0; f < sample_frames; ++f) {
-            move_sample(world, f);
-            writer.add_frame(world);
+            move_sample(model, state, outputs, f);
+            writer.add_frame(state, outputs);
         }
         writer.close();
         return file;

@@ -16,7 +16,7 @@
 #include "run/series.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon::fuzz {
 namespace {
@@ -101,16 +101,17 @@ void run_file(std::string_view bytes) {
 std::string seed_run() {
     const Scene made =
         parse_scene(R"({"tenon": 1, "bodies": [{"name": "a", "shape": {"type": "box"}}]})", "seed", ".");
-    const World world = build_world(made);
+    const Model model = compile(made);
+    const State state = initial_state(model);
     const std::string file =
         (std::filesystem::temp_directory_path() / ("tenon-seed-" + std::to_string(getpid()))).string();
     {
-        run::RunWriter writer(file, made, world);
+        run::RunWriter writer(file, made, model, state);
         writer.set_meta("record", run::RecordingRule::every(1).to_json());
         writer.add_step({});
-        writer.add_path_piece(1, world.bodies.q);
+        writer.add_path_piece(1, state.q);
         writer.add_checkpoint(0, "state");
-        writer.add_frame(world);
+        writer.add_frame(state, Outputs(model));
         writer.close();
     }
     std::ostringstream bytes;

@@ -7,6 +7,7 @@
 #include "geometry/collide/convex.hpp"
 #include "geometry/shapes.hpp"
 #include "tenon/builtin.hpp"
+#include "tenon/model.hpp"
 
 namespace tenon::geometry::collide {
 namespace {
@@ -34,8 +35,8 @@ Collider cube_hull() {
     body.geometry = 0;
     scene.geometries = {geometry};
     scene.bodies = {body};
-    const World world = build_world(scene);
-    return make_collider(*world.shapes[0], false, {}, {});
+    const Model model = compile(scene);
+    return make_collider(*model.shapes[0], false, {}, {});
 }
 
 Mat3 turn(double x, double y, double z) {
@@ -306,10 +307,10 @@ TEST(Collide, MeshesMeetThroughSignedDistances) {
     body.geometry = 0;
     scene.geometries = {torus};
     scene.bodies = {body};
-    const World world = build_world(scene);
-    const Collider ring = make_collider(*world.shapes[0], true, {}, {});
+    const Model model = compile(scene);
+    const Collider ring = make_collider(*model.shapes[0], true, {}, {});
     ASSERT_EQ(ring.kind, Collider::Kind::mesh);
-    const Mat3 R = world.bodies.q[0].leftCols<3>();
+    const Mat3 R = model.bodies.start_q[0].leftCols<3>();
     const Collider ground = primitive(Collider::Kind::box, Vec3(2, 1, 2));
     const ContactList flat = contacts(ground, Vec3::Zero(), ring, Vec3(0, 1.199, 0), 0.005, upright, R);
     ASSERT_GE(flat.size(), 3u);

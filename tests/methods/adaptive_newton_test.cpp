@@ -4,21 +4,22 @@
 #include <cmath>
 
 #include "adaptive_support.hpp"
+#include "model/elastic_elements.hpp"
 #include "scene/support.hpp"
 #include "tenon/error.hpp"
-#include "world/elastic_elements.hpp"
 
 namespace tenon {
 namespace {
 
 // What is left of M (v1 - v0) = h f(x1), over the largest force.
-double imbalance(const World& world, const std::vector<Vec3>& before, double h) {
-    const ElasticBody& body = world.elastic[0];
-    std::vector<Vec3> force(body.x.size(), Vec3::Zero());
-    add_elastic_forces(make_elements(body, world.materials), body.x, force);
+double imbalance(const Model& model, const State& state, const std::vector<Vec3>& before, double h) {
+    const ElasticBody& body = model.elastic[0];
+    const ElasticState& now = state.elastic[0];
+    std::vector<Vec3> force(now.x.size(), Vec3::Zero());
+    add_elastic_forces(make_elements(body, model.materials), now.x, force);
     double worst = 0, largest = 0;
-    for (std::size_t v = 0; v < body.x.size(); ++v) {
-        worst = std::max(worst, (body.vertex_mass[v] * (body.v[v] - before[v]) - h * force[v]).norm());
+    for (std::size_t v = 0; v < now.x.size(); ++v) {
+        worst = std::max(worst, (body.vertex_mass[v] * (now.v[v] - before[v]) - h * force[v]).norm());
         largest = std::max(largest, h * force[v].norm());
     }
     return worst / largest;
@@ -37,13 +38,13 @@ Scene stretched_rod(double newton) {
 TEST(AdaptiveNewton, SolvesBackwardEuler) {
     for (double newton : {1.0, 30.0}) {
         Simulation simulation(stretched_rod(newton));
-        ElasticBody& body = simulation.world().elastic[0];
+        ElasticState& body = simulation.state().elastic[0];
         for (Vec3& x : body.x) x = Vec3(1.6 * x.x(), 0.7 * x.y() + 0.3 * x.x() * x.x(), 0.8 * x.z());
         double worst = 0;
         for (int i = 0; i < 5; ++i) {
             const std::vector<Vec3> before = body.v;
             const StepReport report = simulation.step();
-            worst = std::max(worst, imbalance(simulation.world(), before, 0.02));
+            worst = std::max(worst, imbalance(simulation.model(), simulation.state(), before, 0.02));
             if (newton > 1) {
                 EXPECT_GT(figure(report, "linearisations"), 2);
             }
@@ -58,8 +59,9 @@ TEST(AdaptiveNewton, SolvesBackwardEuler) {
 // Backward Euler never gains energy, however far from rest it starts: the line search finds its minimum.
 TEST(AdaptiveNewton, EnergyFallsFromAnyStart) {
     Simulation simulation(stretched_rod(100));
-    ElasticBody& body = simulation.world().elastic[0];
-    const ElasticElements elements = make_elements(body, simulation.world().materials);
+    ElasticState& body = simulation.state().elastic[0];
+    const ElasticElements elements =
+        make_elements(simulation.model().elastic[0], simulation.model().materials);
     for (std::size_t v = 0; v < body.x.size(); ++v)  // crumpled: many elements are inside out
         body.x[v] += 0.15 * Vec3(std::sin(7.0 * v), std::cos(11.0 * v), std::sin(3.0 * v + 1));
     int inverted = 0;
@@ -69,7 +71,8 @@ TEST(AdaptiveNewton, EnergyFallsFromAnyStart) {
     double energy = elastic_energy(elements, body.x);
     for (int i = 0; i < 20; ++i) {
         simulation.step();
-        const double now = elastic_energy(elements, body.x) + energies(simulation.world()).kinetic;
+        const double now =
+            elastic_energy(elements, body.x) + energies(simulation.model(), simulation.state()).kinetic;
         EXPECT_LE(now, energy * (1 + 1e-9));
         energy = now;
     }
@@ -86,7 +89,7 @@ TEST(AdaptiveNewton, FloorCarriesTheWeight) {
                      soft_material("foam", 200, 1e5, 0.3, 0.5, 0.05));
         Simulation simulation(scene);
         for (int i = 0; i < 150; ++i) simulation.step();
-        EXPECT_NEAR(carried_part(simulation.world()), 1.0, 1e-3);
+        EXPECT_NEAR(carried_part(simulation), 1.0, 1e-3);
     }
 }
 
@@ -98,8 +101,9 @@ TEST(AdaptiveInversion, DoesNotEndARun) {
                      soft_material("rubber", 1000, 1e5, 0.3, 0, 0.01));
         scene.elastic[0].model = model;
         Simulation simulation(scene);
-        ElasticBody& body = simulation.world().elastic[0];
-        const ElasticElements elements = make_elements(body, simulation.world().materials);
+        ElasticState& body = simulation.state().elastic[0];
+        const ElasticElements elements =
+            make_elements(simulation.model().elastic[0], simulation.model().materials);
         const auto inverted = [&] {
             int count = 0;
             for (int i = 0; i < elements.size(); ++i)
@@ -107,14 +111,15 @@ TEST(AdaptiveInversion, DoesNotEndARun) {
             return count;
         };
         for (std::size_t v = 0; v < body.x.size(); ++v)
-            if (body.rest[v].x() > 0.19) body.v[v].x() = -60;  // the end face flies into the body
+            if (simulation.model().elastic[0].rest[v].x() > 0.19)
+                body.v[v].x() = -60;  // the end face flies into the body
         int most = 0;
         for (int i = 0; i < 150; ++i) {
             simulation.step();
             most = std::max(most, inverted());
         }
         EXPECT_GT(most, 0) << model;
-        EXPECT_TRUE(all_finite(simulation.world())) << model;
+        EXPECT_TRUE(all_finite(simulation.state())) << model;
         if (std::string(model) != "stvk") {  // which is weak in compression and may stay inside out
             EXPECT_EQ(inverted(), 0) << model;
         }
@@ -150,7 +155,7 @@ TEST(AdaptiveInput, SliversAreCountedAndNamed) {
 TEST(AdaptiveInput, InvertedAndFlatTetrahedraAreRefused) {
     const test::Folder folder;
     const auto message = [&](const std::string& corner) {
-        return std::string(test::input_error([&] { build_world(two_tetrahedra(folder, corner)); }).what());
+        return std::string(test::input_error([&] { compile(two_tetrahedra(folder, corner)); }).what());
     };
     EXPECT_NE(message("0.1 0.1 0.1").find("1 is inverted (first: number 1)"), std::string::npos);
     EXPECT_NE(message("0.5 0.5 0").find("1 is flat (first: number 1)"), std::string::npos);

@@ -14,17 +14,18 @@ MaterialSpec rubber(double young = 1e5) {
     return soft_material("rubber", 1000, young, 0.3, 0, 0.02);
 }
 
-Vec3 momentum_about(const World& world, const Vec3& point) {
-    return angular_momentum(world) - point.cross(linear_momentum(world));
+Vec3 momentum_about(const Model& model, const State& state, const Vec3& point) {
+    return angular_momentum(model, state) - point.cross(linear_momentum(model, state));
 }
 
 // Any set of elements may be declared rigid and elastic again: linear and angular momentum stay, to round-off.
 TEST(AdaptiveRigid, MomentumIsKeptAcrossEverySwitch) {
     Scene scene = soft_scene(0.01, true);
     add_soft_box(scene, "box", {0.6, 0.2, 0.2}, 0.1, {0.3, 1, 2}, rubber());
-    World world = build_world(scene);
-    const adaptive::Solid solid = adaptive::make_solid(world, 0);
-    adaptive::SolidState state = adaptive::make_state(solid, world.elastic[0]);
+    const Model model = compile(scene);
+    const State start = initial_state(model);
+    const adaptive::Solid solid = adaptive::make_solid(model, start, 0);
+    adaptive::SolidState state = adaptive::make_state(solid, start.elastic[0]);
     for (std::size_t v = 0; v < state.v.size(); ++v)
         state.v[v] = Vec3(1, -2, 0.5) + Vec3(3, 1, -2).cross(state.x[v]) +
                      0.3 * Vec3(std::sin(9.0 * v), std::cos(5.0 * v), std::sin(2.0 * v));
@@ -39,7 +40,7 @@ TEST(AdaptiveRigid, MomentumIsKeptAcrossEverySwitch) {
     measure(p0, l0);
     for (int round = 0; round < 6; ++round) {
         for (int i = 0; i < solid.elements.size(); ++i) state.rigid[i] = (i / 7 + round) % 3 != 0;
-        adaptive::form_components(world, solid, 1, 0.0, 0.0, state);
+        adaptive::form_components(model, start, solid, 1, 0.0, 0.0, state);
         ASSERT_FALSE(state.components.empty());
         measure(p, l);
         EXPECT_LT((p - p0).norm(), 1e-12 * p0.norm());
@@ -51,12 +52,13 @@ TEST(AdaptiveRigid, MomentumIsKeptAcrossEverySwitch) {
 TEST(AdaptiveRigid, ComponentsHaveNoHinges) {
     Scene scene = soft_scene(0.01, true);
     add_soft_box(scene, "box", {0.6, 0.3, 0.3}, 0.1, {0, 0, 0}, rubber());
-    World world = build_world(scene);
-    const adaptive::Solid solid = adaptive::make_solid(world, 0);
-    adaptive::SolidState state = adaptive::make_state(solid, world.elastic[0]);
+    const Model model = compile(scene);
+    const State start = initial_state(model);
+    const adaptive::Solid solid = adaptive::make_solid(model, start, 0);
+    adaptive::SolidState state = adaptive::make_state(solid, start.elastic[0]);
     for (int round = 1; round < 8; ++round) {
         for (int i = 0; i < solid.elements.size(); ++i) state.rigid[i] = (i * 7919 / 13 + round) % round != 1;
-        adaptive::form_components(world, solid, 1, 0.0, 0.0, state);
+        adaptive::form_components(model, start, solid, 1, 0.0, 0.0, state);
         std::vector<int> seen(state.x.size(), 0);
         for (const adaptive::Component& c : state.components)
             for (int v : c.vertices) ++seen[v];
@@ -79,22 +81,23 @@ TEST(AdaptiveRigid, FramesHaveTheSameContacts) {
     add_soft_box(scene, "upper", {0.4, 0.2, 0.3}, 0.07, {-0.1, 0.27, 0.04}, rubber());
     scene.elastic[0].rotation = turn(8, Vec3(1, 2, 3));
     scene.elastic[1].rotation = turn(-15, Vec3(3, 1, 2));
-    const World world = build_world(scene);
+    const Model model = compile(scene);
+    const State state = initial_state(model);
     std::vector<adaptive::Solid> solids;
     std::vector<adaptive::SolidState> states;
     for (int s = 0; s < 2; ++s) {
-        solids.push_back(adaptive::make_solid(world, s));
-        states.push_back(adaptive::make_state(solids[s], world.elastic[s]));
+        solids.push_back(adaptive::make_solid(model, state, s));
+        states.push_back(adaptive::make_state(solids[s], state.elastic[s]));
     }
     const geometry::SignedDistanceOptions field{.cells = 20, .padding = 3};
-    adaptive::Contacts plain(world, solids, field), framed(world, solids, field);
-    plain.find(world, solids, states, world.bodies.q);
+    adaptive::Contacts plain(model, state, solids, field), framed(model, state, solids, field);
+    plain.find(model, state, solids, states, state.q);
     for (int s = 0; s < 2; ++s) {
         std::fill(states[s].rigid.begin(), states[s].rigid.end(), char{1});
-        adaptive::form_components(world, solids[s], 1, 0.0, 0.0, states[s]);
+        adaptive::form_components(model, state, solids[s], 1, 0.0, 0.0, states[s]);
         ASSERT_TRUE(states[s].wholly_rigid());
     }
-    framed.find(world, solids, states, world.bodies.q);
+    framed.find(model, state, solids, states, state.q);
     int with_solid = 0;
     ASSERT_EQ(plain.points().size(), framed.points().size());
     for (std::size_t k = 0; k < plain.points().size(); ++k) {
@@ -115,13 +118,13 @@ TEST(AdaptiveRigid, SpinningBodyStaysRigid) {
     scene.method_params["tau_R"] = 1e-4;
     Simulation simulation(scene);
     for (int i = 0; i < 100; ++i) simulation.step();
-    const Vec3 before = momentum_about(simulation.world(), Vec3::Zero());
+    const Vec3 before = momentum_about(simulation.model(), simulation.state(), Vec3::Zero());
     for (int i = 0; i < 300; ++i) {
         const StepReport report = simulation.step();
         EXPECT_EQ(figure(report, "rigid_fraction"), 1.0);
         EXPECT_EQ(figure(report, "elements_woken"), 0.0);
     }
-    const Vec3 after = momentum_about(simulation.world(), Vec3::Zero());
+    const Vec3 after = momentum_about(simulation.model(), simulation.state(), Vec3::Zero());
     EXPECT_LT((after - before).norm(), 1e-9 * before.norm());
     EXPECT_GT(after.norm(), 0);
 }
@@ -142,7 +145,7 @@ TEST(AdaptiveRigid, VibratingCantileverIsNotFrozenAtItsExtreme) {
         std::vector<double> path;
         for (int i = 0; i < 150; ++i) {
             simulation.step();
-            path.push_back(mass_center(simulation.world().elastic[0]).y());
+            path.push_back(mass_center(simulation).y());
             lo = std::min(lo, path.back());
         }
         lowest.push_back(lo);
@@ -188,18 +191,18 @@ TEST(AdaptiveRigid, RestsOnContactsThatAreHeld) {
     Simulation simulation(scene);
     StepReport report;
     while (simulation.time() < 1.0) report = simulation.step();
-    const Vec3 before = mass_center(simulation.world().elastic[0]);
+    const Vec3 before = mass_center(simulation);
     double mass = 0;
-    for (double m : simulation.world().elastic[0].vertex_mass) mass += m;
+    for (double m : simulation.model().elastic[0].vertex_mass) mass += m;
     while (simulation.time() < 1.7) {
         report = simulation.step();
         EXPECT_GT(figure(report, "contacts_held"), 4.0);
         EXPECT_EQ(figure(report, "oracles"), 0.0);
         Vec3 force = Vec3::Zero();
-        for (const Contact& c : simulation.world().contacts) force += c.force;
+        for (const Contact& c : simulation.outputs().contacts) force += c.force;
         EXPECT_NEAR(std::abs(force.y()), 9.81 * mass, 1e-3 * 9.81 * mass);
     }
-    EXPECT_LT((mass_center(simulation.world().elastic[0]) - before).norm(), 1e-6);
+    EXPECT_LT((mass_center(simulation) - before).norm(), 1e-6);
     while (simulation.time() < 2.0 && figure(report, "rigid_fraction") == 1.0) report = simulation.step();
     EXPECT_LT(figure(report, "rigid_fraction"), 1.0);
     EXPECT_EQ(figure(report, "contacts_held"), 0.0);
@@ -224,7 +227,7 @@ TEST(AdaptiveRigid, HeldPartsWakeWhenTouched) {
     while (simulation.time() < 0.6) report = simulation.step();
     EXPECT_LT(figure(report, "rigid_fraction"), 0.9);
     double top = 0;
-    for (const Vec3& x : simulation.world().elastic[0].x)
+    for (const Vec3& x : simulation.state().elastic[0].x)
         if (x.y() > 0.65) top = std::max(top, x.x());
     EXPECT_GT(top, 0.08);  // 0.05 at rest, pushed by 0.08
 }
@@ -253,11 +256,11 @@ TEST(AdaptiveRigid, GivenForcesMoveAndWake) {
             EXPECT_EQ(figure(report, "rigid_fraction"), 1.0);
         }
     }
-    EXPECT_NEAR(linear_momentum(simulation.world()).y(), 2 * 0.5, 1e-9);
+    EXPECT_NEAR(linear_momentum(simulation.model(), simulation.state()).y(), 2 * 0.5, 1e-9);
     double least = 1;
     while (simulation.time() < 1.2) least = std::min(least, figure(simulation.step(), "rigid_fraction"));
     EXPECT_LT(least, 0.5);
-    EXPECT_NEAR(linear_momentum(simulation.world()).y(), 2 * 0.5 + 40 * 0.1, 1e-9);
+    EXPECT_NEAR(linear_momentum(simulation.model(), simulation.state()).y(), 2 * 0.5 + 40 * 0.1, 1e-9);
 }
 
 // Neither strong damping nor stiffness brakes what merely turns, and it keeps its size: a step follows the circle. Elastic
@@ -269,12 +272,13 @@ TEST(AdaptiveRigid, TurningIsNotResisted) {
                      soft_material("stiff", 1000, young, 0.3, 0, damping));
         scene.elastic[0].angular_velocity = Vec3(0, 5, 0);
         Simulation simulation(scene);
-        const double before = angular_momentum(simulation.world()).y(),
-                     energy = energies(simulation.world()).kinetic;
+        const double before = angular_momentum(simulation.model(), simulation.state()).y(),
+                     energy = energies(simulation.model(), simulation.state()).kinetic;
         StepReport report;
         for (int i = 0; i < 100; ++i) report = simulation.step();
-        EXPECT_NEAR(angular_momentum(simulation.world()).y(), before, 1e-3 * before) << young;
-        EXPECT_NEAR(energies(simulation.world()).kinetic, energy, 5e-3 * energy) << young;
+        EXPECT_NEAR(angular_momentum(simulation.model(), simulation.state()).y(), before, 1e-3 * before)
+            << young;
+        EXPECT_NEAR(energies(simulation.model(), simulation.state()).kinetic, energy, 5e-3 * energy) << young;
         EXPECT_LT(figure(report, "elastic_energy"), 0.01 * energy) << young;
     }
 }
@@ -306,9 +310,10 @@ TEST(AdaptiveRigid, HarderBlowsWakeMore) {
             for (int i = 0; i < 40 && awake == 0; ++i) {
                 report = simulation.step();
                 awake = 1 - figure(report, "rigid_fraction");
-                const ElasticBody& body = simulation.world().elastic[0];
+                const ElasticBody& body = simulation.model().elastic[0];
                 for (std::size_t t = 0; t < body.tets.size(); ++t)
-                    if (body.element_state[t] < 1) (body.rest[body.tets[t][0]].x() < 0 ? near : far) += 1;
+                    if (simulation.outputs().element_state[0][t] < 1)
+                        (body.rest[body.tets[t][0]].x() < 0 ? near : far) += 1;
             }
             EXPECT_GT(near, far) << tau << " " << speed;
             EXPECT_GT(awake, last) << tau << " " << speed;

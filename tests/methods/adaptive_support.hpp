@@ -27,21 +27,24 @@ inline double figure(const StepReport& report, const std::string& name) {
     return -1e300;
 }
 
-inline Vec3 mass_center(const ElasticBody& body) {
+// Of the first elastic body.
+inline Vec3 mass_center(const Simulation& simulation) {
+    const std::vector<double>& vertex_mass = simulation.model().elastic[0].vertex_mass;
+    const std::vector<Vec3>& x = simulation.state().elastic[0].x;
     Vec3 sum = Vec3::Zero();
     double mass = 0;
-    for (std::size_t v = 0; v < body.x.size(); ++v) {
-        sum += body.vertex_mass[v] * body.x[v];
-        mass += body.vertex_mass[v];
+    for (std::size_t v = 0; v < x.size(); ++v) {
+        sum += vertex_mass[v] * x[v];
+        mass += vertex_mass[v];
     }
     return sum / mass;
 }
 
 // Contact forces on the first elastic body over its weight: one when it rests.
-inline double carried_part(const World& world) {
+inline double carried_part(const Simulation& simulation) {
     double force = 0, mass = 0;
-    for (const Contact& c : world.contacts) force += c.force.y();
-    for (double m : world.elastic[0].vertex_mass) mass += m;
+    for (const Contact& c : simulation.outputs().contacts) force += c.force.y();
+    for (double m : simulation.model().elastic[0].vertex_mass) mass += m;
     return force / (mass * 9.81);
 }
 

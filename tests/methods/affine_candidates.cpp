@@ -40,16 +40,17 @@ void expect_same_contacts(const PairContacts& kept, const PairContacts& fresh) {
 
 // A wall's blocks wander; a few at a time leave what their candidates cover.
 void expect_that_looking_at_some_again_finds_all(const Scene& scene, double dhat) {
-    const World world = build_world(scene);
-    const std::size_t count = world.bodies.q.size();
+    const Model model = compile(scene);
+    const State state = initial_state(model);
+    const std::size_t count = state.q.size();
     ContactScale scale;
     scale.dhat = dhat;
     const std::vector<double> mass(count, 1.0);
-    std::vector<Mat34> q = world.bodies.q;
+    std::vector<Mat34> q = state.q;
     std::vector<Sweep> sweeps(count);
     for (std::size_t i = 0; i < count; ++i) sweeps[i] = {q[i], q[i], dhat, true};
-    ContactField kept(world);
-    kept.rebuild(world, sweeps, scale, mass);
+    ContactField kept(model, state);
+    kept.rebuild(model, sweeps, scale, mass);
 
     std::mt19937 random(5);
     std::uniform_real_distribution<double> any(-1.0, 1.0);
@@ -68,10 +69,10 @@ void expect_that_looking_at_some_again_finds_all(const Scene& scene, double dhat
             ++changes;
         }
         const std::size_t stored = kept.candidates().count;
-        kept.rebuild(world, sweeps, changed, scale, mass);
+        kept.rebuild(model, sweeps, changed, scale, mass);
         compacted += kept.candidates().count < stored;
-        ContactField fresh(world);
-        fresh.rebuild(world, sweeps, scale, mass);
+        ContactField fresh(model, state);
+        fresh.rebuild(model, sweeps, scale, mass);
         expect_same_candidates(kept, fresh);
         for (std::size_t i = 0; i < count; ++i) {
             kept.set_pose(static_cast<int>(i), q[i]);
@@ -109,9 +110,10 @@ TEST(AffineCandidates, NoPointMovesFurtherThanItsBound) {
     std::mt19937 random(5);
     std::normal_distribution<double> any;
     for (const char* name : {"spiky-pile", "gear-pair", "arch", "screw"}) {
-        const World world = build_world(make_builtin(*find_builtin(name), {}));
-        const ContactField field(world);
-        const ContactShape& shape = field.shape(world.bodies.size() - 1);
+        const Model model = compile(make_builtin(*find_builtin(name), {}));
+        const State state = initial_state(model);
+        const ContactField field(model, state);
+        const ContactShape& shape = field.shape(model.bodies.size() - 1);
         for (int k = 0; k < 60; ++k) {
             Mat34 way;
             for (double& entry : way.reshaped()) entry = any(random);

@@ -28,18 +28,19 @@ Vec3 placed(const Mat34& q, const Vec3& x) {
 
 // A bolt turns in its nut, in steps of all sizes. Distances and directions are from earlier poses, as they come.
 TEST(AffineCcd, SkipsNoCandidateThatLimitsTheStep) {
-    const World world = build_world(make_builtin(*find_builtin("screw"), {}));
+    const Model model = compile(make_builtin(*find_builtin("screw"), {}));
+    const State state = initial_state(model);
     const int nut = 0, bolt = 1;
     const double pitch = 0.25, keep = 0.4;
     ContactScale scale;
     scale.dhat = 4e-3;
-    const Mat34 start = world.bodies.q[bolt];
-    const std::vector<Sweep> sweeps{{world.bodies.q[nut], world.bodies.q[nut], 0.0, false},
+    const Mat34 start = state.q[bolt];
+    const std::vector<Sweep> sweeps{{state.q[nut], state.q[nut], 0.0, false},
                                     {start, turned(start, 0.08, Vec3::Zero()), 0.02, true}};
-    ContactField field(world);
-    field.rebuild(world, sweeps, scale, {1e300, 1.0});
+    ContactField field(model, state);
+    field.rebuild(model, sweeps, scale, {1e300, 1.0});
     ASSERT_EQ(field.pair_count(), 1);
-    field.set_trial(nut, world.bodies.q[nut], world.bodies.q[nut]);
+    field.set_trial(nut, state.q[nut], state.q[nut]);
 
     std::mt19937 random(11);
     std::uniform_real_distribution<double> any(-1.0, 1.0);
@@ -66,7 +67,7 @@ TEST(AffineCcd, SkipsNoCandidateThatLimitsTheStep) {
             for (int n = 0; n < c.count; ++n) {
                 const int body = (n < c.split) == c.a_first ? pair.a : pair.b;
                 const Vec3& rest = field.shapes()[body]->shape->mesh.vertices[c.vertex[n]];
-                x0[n] = placed(body == bolt ? q : world.bodies.q[nut], rest);
+                x0[n] = placed(body == bolt ? q : state.q[nut], rest);
                 x1[n] = body == bolt ? Vec3(x0[n] + placed(Mat34(to - q), rest)) : x0[n];
             }
             ASSERT_EQ(c.count, 4);
@@ -87,16 +88,17 @@ TEST(AffineContact, StiffensOnlyWhatIsUnusuallyClose) {
     Scene scene;
     scene.add_body(body_spec(scene, "lower", box_spec({1, 1, 1}), Vec3::Zero()));
     scene.add_body(body_spec(scene, "upper", box_spec({1, 1, 1}), Vec3(0, 1.5, 0)));
-    const World world = build_world(scene);
+    const Model model = compile(scene);
+    const State state = initial_state(model);
     ContactScale scale;
     scale.dhat = 1e-2;
     for (const double part : {0.5, 1e-4}) {
-        Mat34 upper = world.bodies.q[1];
+        Mat34 upper = state.q[1];
         upper.col(3) = Vec3(0.1, 1.0 + part * scale.dhat, 0.1);
-        ContactField field(world);
-        field.rebuild(world, {{world.bodies.q[0], world.bodies.q[0], 0.0, false}, {upper, upper, 1e-3, true}},
-                      scale, {1.0, 1.0});
-        field.set_pose(0, world.bodies.q[0]);
+        ContactField field(model, state);
+        field.rebuild(model, {{state.q[0], state.q[0], 0.0, false}, {upper, upper, 1e-3, true}}, scale,
+                      {1.0, 1.0});
+        field.set_pose(0, state.q[0]);
         field.set_pose(1, upper);
         field.evaluate(0);
         const double energy = field.contacts(0).energy;

@@ -47,7 +47,8 @@ TEST(AffineFriction, DerivativesMatchFiniteDifferences) {
 
 // Two boxes, one turned and strained a little, with faces, edges and corners of the other in contact range.
 struct TwoBoxes {
-    World world;
+    Model model;
+    State state;
     Settings settings;
     StepBodies bodies;
     std::vector<Sweep> sweeps;
@@ -66,24 +67,24 @@ struct TwoBoxes {
         std::mt19937 random(seed);
         std::uniform_real_distribution<double> number(-1, 1);
         for (int k = 0; k < 2; ++k) {
-            test::add_test_body(world, 2.0, Vec3(0.2, 0.3, 0.25), Vec3::Zero(), Vec3::Zero());
-            world.bodies.collides[k] = 1;
+            test::add_test_body(model, 2.0, Vec3(0.2, 0.3, 0.25), Vec3::Zero(), Vec3::Zero());
+            model.bodies.collides[k] = 1;
         }
-        world.bodies.q[0].col(3).setZero();
-        world.bodies.q[1].leftCols<3>() =
-            Quat(1, 0.1 * number(random), 0.4 * number(random), 0.1 * number(random))
-                .normalized()
-                .toRotationMatrix();
-        for (int k = 0; k < 9; ++k) world.bodies.q[1].data()[k] += 1e-3 * number(random);
-        world.bodies.q[1].col(3) = Vec3(0.3 * number(random), 1.12, 0.3 * number(random));
-        q = wanted = world.bodies.q;
+        state = initial_state(model);
+        state.q[0].col(3).setZero();
+        state.q[1].leftCols<3>() = Quat(1, 0.1 * number(random), 0.4 * number(random), 0.1 * number(random))
+                                       .normalized()
+                                       .toRotationMatrix();
+        for (int k = 0; k < 9; ++k) state.q[1].data()[k] += 1e-3 * number(random);
+        state.q[1].col(3) = Vec3(0.3 * number(random), 1.12, 0.3 * number(random));
+        q = wanted = state.q;
         left.assign(q.size(), 0);
         bodies.potential_scale = 1e-4;
         settings.kappa = 1e5;
         for (int k = 0; k < 2; ++k) {
             BodyStep body;
             body.role = Role::moving;
-            body.inertia = inertia_of(world.bodies, k);
+            body.inertia = inertia_of(model.bodies, k);
             body.start = q[k];
             for (int i = 0; i < 12; ++i) body.start.data()[i] += 3e-4 * number(random);
             body.target = body.predicted = q[k];
@@ -92,11 +93,11 @@ struct TwoBoxes {
             bodies.body.push_back(body);
             sweeps.push_back({q[k], q[k], 0.05, true});
         }
-        field = std::make_unique<ContactField>(world);
+        field = std::make_unique<ContactField>(model, state);
         ContactScale scale;
         scale.dhat = 0.3;
         scale.reference_acceleration = 1e4;
-        field->rebuild(world, sweeps, scale, {2.0, 2.0});
+        field->rebuild(model, sweeps, scale, {2.0, 2.0});
         solvers.resize(2);
         context = std::make_unique<StepContext>(StepContext{
             settings, bodies, sweeps, *field, q, rows, multipliers, wanted, left, node, solvers, memories});

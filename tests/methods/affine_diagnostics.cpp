@@ -131,11 +131,11 @@ TEST(AffineDiagnostics, ContactsOfIslandsThatFinishEarlyAreReported) {
             if (name == "candidate_builds") most_builds = std::max(most_builds, value);
         double lift = 0;
         std::set<int> touching;
-        for (const Contact& contact : simulation.world().contacts) {
+        for (const Contact& contact : simulation.outputs().contacts) {
             touching.insert(contact.b);
             if (contact.b == 1) lift += contact.force.y();
         }
-        EXPECT_EQ(report.contacts, static_cast<int>(simulation.world().contacts.size()));
+        EXPECT_EQ(report.contacts, static_cast<int>(simulation.outputs().contacts.size()));
         ASSERT_TRUE(touching.count(1)) << "step " << k;
         if (k > 10) {
             EXPECT_NEAR(lift, weight, 0.02 * weight) << "step " << k;

@@ -23,9 +23,9 @@ JointSpec joint_spec(JointType type, int a, int b, const Vec3& point, const Vec3
 }
 
 // Torque about the axis along y through `center` that contacts put on `body`.
-double contact_torque(const World& world, int body, const Vec3& center) {
+double contact_torque(const Outputs& outputs, int body, const Vec3& center) {
     double torque = 0;
-    for (const Contact& contact : world.contacts) {
+    for (const Contact& contact : outputs.contacts) {
         if (contact.a != body && contact.b != body) continue;
         const Vec3 force = contact.b == body ? contact.force : Vec3(-contact.force);
         torque += (contact.point - center).cross(force).y();
@@ -51,8 +51,8 @@ TEST(AffineForces, TeethCarryTheTorqueOfGearsAtRest) {
     Simulation simulation(gears(torque, torque));
     EXPECT_EQ(run_for(simulation, 0.5), 0);
     const Vec3 center = position(simulation, 1);
-    EXPECT_NEAR(contact_torque(simulation.world(), 0, Vec3::Zero()), -torque, 0.02 * torque);
-    EXPECT_NEAR(contact_torque(simulation.world(), 1, center), -torque, 0.02 * torque);
+    EXPECT_NEAR(contact_torque(simulation.outputs(), 0, Vec3::Zero()), -torque, 0.02 * torque);
+    EXPECT_NEAR(contact_torque(simulation.outputs(), 1, center), -torque, 0.02 * torque);
 }
 
 TEST(AffineForces, TeethCarryTheTorqueOfTurningGears) {
@@ -65,7 +65,7 @@ TEST(AffineForces, TeethCarryTheTorqueOfTurningGears) {
     const int steps = 60;
     for (int k = 0; k < steps; ++k) {
         simulation.step();
-        sum -= contact_torque(simulation.world(), 1, center);
+        sum -= contact_torque(simulation.outputs(), 1, center);
     }
     EXPECT_NEAR(sum / steps, 0.75 * torque, 0.02 * 0.75 * torque);
 }
@@ -84,7 +84,7 @@ TEST(AffineForces, FrictionIsMuTimesTheForceOfTheSameStepWhenLaggingIsIterated) 
         for (int k = 0; k < 5; ++k) {
             EXPECT_TRUE(simulation.step().converged);
             Vec3 force = Vec3::Zero();
-            for (const Contact& contact : simulation.world().contacts) force += contact.force;
+            for (const Contact& contact : simulation.outputs().contacts) force += contact.force;
             if (force.y() > 0) worst = std::max(worst, std::abs(-force.x() / force.y() - 0.3));
         }
         if (renewals > 1) {
@@ -103,7 +103,7 @@ TEST(AffineForces, CantileverJointCarriesWeightAndMoment) {
     Simulation simulation(scene);
     run_for(simulation, 0.2);
     const double weight = 1000 * 0.01 * 9.81;
-    const Joint& joint = simulation.world().joints[0];
+    const JointOutput& joint = simulation.outputs().joints[0];
     EXPECT_LT((joint.force - Vec3(0, weight, 0)).norm(), 1e-3 * weight);
     EXPECT_LT((joint.torque - Vec3(0, 0, 0.5 * weight)).norm(), 1e-3 * weight);
 }
@@ -118,7 +118,7 @@ TEST(AffineForces, ForceOfAPendulumsHinge) {
     Simulation simulation(scene);
     while (position(simulation, 0).x() > 0) simulation.step();
     const double weight = 1000 * 0.0004 * 9.81;
-    EXPECT_NEAR(simulation.world().joints[0].force.y(), 2.5 * weight, 0.02 * weight);
+    EXPECT_NEAR(simulation.outputs().joints[0].force.y(), 2.5 * weight, 0.02 * weight);
 }
 
 TEST(AffineForces, JointsOfAHangingChainCarryWhatHangsBelow) {
@@ -133,7 +133,7 @@ TEST(AffineForces, JointsOfAHangingChainCarryWhatHangsBelow) {
     run_for(simulation, 0.5);
     const double weight = 1000 * 0.004 * 9.81;
     for (int k = 0; k < 3; ++k)
-        EXPECT_NEAR(simulation.world().joints[k].force.y(), (3 - k) * weight, 0.01 * weight) << k;
+        EXPECT_NEAR(simulation.outputs().joints[k].force.y(), (3 - k) * weight, 0.01 * weight) << k;
 }
 
 TEST(AffineForces, HeldBodyReportsWhatContactsPressOnIt) {
@@ -147,7 +147,7 @@ TEST(AffineForces, HeldBodyReportsWhatContactsPressOnIt) {
     Simulation simulation(scene);
     run_for(simulation, 0.8);
     const double shelf = 1000 * 0.05 * 9.81, box = 1000 * 0.008 * 9.81;
-    const Joint& joint = simulation.world().joints[0];
+    const JointOutput& joint = simulation.outputs().joints[0];
     EXPECT_NEAR(joint.force.y(), shelf + box, 0.01 * box);
     EXPECT_NEAR(joint.torque.z(), 0.5 * shelf + 0.8 * box, 0.01 * box);
 }
@@ -169,8 +169,8 @@ TEST(AffineForces, MotorsDriveHinges) {
         Simulation simulation(scene);
         run_for(simulation, velocity ? 1.5 : 0.5);
         const double inertia = 16.0 * 2 * 0.16 / 12;
-        const Mat34& rate = simulation.world().bodies.rate[0];
-        const Mat34& q = simulation.world().bodies.q[0];
+        const Mat34& rate = simulation.state().rate[0];
+        const Mat34& q = simulation.state().q[0];
         const double spin = (rate.col(0).cross(q.col(0)) + rate.col(2).cross(q.col(2))).y() / -2.0;
         EXPECT_NEAR(spin, velocity ? 2.0 : 2.0 * 0.5 / inertia, 0.02 * spin);
     }

@@ -13,16 +13,19 @@ namespace {
 using test::add_test_body;
 using test::advance;
 using test::make_affine;
+using test::make_world;
+using test::TestWorld;
 
 double fall_error(const std::string& integrator, double h) {
-    World world;
-    world.gravity = Vec3(0, -9.81, 0);
-    add_test_body(world, 2.0, Vec3(0.1, 0.2, 0.3), Vec3(3, 4, 0), Vec3::Zero());
+    Model model;
+    model.gravity = Vec3(0, -9.81, 0);
+    add_test_body(model, 2.0, Vec3(0.1, 0.2, 0.3), Vec3(3, 4, 0), Vec3::Zero());
+    TestWorld world = make_world(model);
     const auto method = make_affine(world, {{"integrator", integrator}});
     const int steps = static_cast<int>(std::lround(1.0 / h));
     for (int k = 0; k < steps; ++k) advance(world, *method, h);
     const double t = steps * h;
-    return (world.bodies.q[0].col(3) - Vec3(3 * t, 4 * t - 0.5 * 9.81 * t * t, 0)).norm();
+    return (world.state.q[0].col(3) - Vec3(3 * t, 4 * t - 0.5 * 9.81 * t * t, 0)).norm();
 }
 
 TEST(AffineFreeFlight, ProjectileFollowsEachIntegratorsOwnSum) {
@@ -35,12 +38,13 @@ TEST(AffineFreeFlight, ProjectileFollowsEachIntegratorsOwnSum) {
 }
 
 double spin_after(const std::string& integrator, double h, double seconds, double spin) {
-    World world;
-    add_test_body(world, 1.0, Vec3(0.1, 0.1, 0.2), Vec3::Zero(), Vec3(0, 0, spin));
+    Model model;
+    add_test_body(model, 1.0, Vec3(0.1, 0.1, 0.2), Vec3::Zero(), Vec3(0, 0, spin));
+    TestWorld world = make_world(model);
     const auto method = make_affine(world, {{"integrator", integrator}, {"kappa", 1e13}});
     const int steps = static_cast<int>(std::lround(seconds / h));
     for (int k = 0; k < steps; ++k) EXPECT_TRUE(advance(world, *method, h).converged);
-    return angular_momentum(world).z() / 0.2;
+    return angular_momentum(world.model, world.state).z() / 0.2;
 }
 
 TEST(AffineFreeFlight, ImplicitEulerLosesSpinByItsRecursion) {
@@ -65,18 +69,19 @@ TEST(AffineFreeFlight, SecondOrderIntegratorsKeepSpin) {
 
 TEST(AffineFreeFlight, TorqueAndForceAddMomentum) {
     for (const char* integrator : {"implicit-euler", "bdf2", "newmark"}) {
-        World world;
-        add_test_body(world, 2.0, Vec3(0.1, 0.2, 0.3), Vec3::Zero(), Vec3::Zero());
+        Model model;
+        add_test_body(model, 2.0, Vec3(0.1, 0.2, 0.3), Vec3::Zero(), Vec3::Zero());
         ForceSpec load;
         load.body = 0;
         load.force = Vec3(1, 0, 2);
         load.torque = Vec3(0, 0, 0.06);
-        world.forces.push_back(load);
+        model.forces.push_back(load);
+        TestWorld world = make_world(model);
         const auto method = make_affine(world, {{"integrator", std::string(integrator)}});
         for (int k = 0; k < 200; ++k) advance(world, *method, 0.005);
-        EXPECT_LT((linear_momentum(world) - Vec3(1, 0, 2)).norm(), 2e-3) << integrator;
+        EXPECT_LT((linear_momentum(world.model, world.state) - Vec3(1, 0, 2)).norm(), 2e-3) << integrator;
         // omega(1 s) = 0.06 / (0.1 + 0.2); implicit Euler loses about the sum of (omega h)^2.
-        EXPECT_NEAR(angular_momentum(world).z() - 2.0 * 0, 0.06, 3e-4) << integrator;
+        EXPECT_NEAR(angular_momentum(world.model, world.state).z() - 2.0 * 0, 0.06, 3e-4) << integrator;
     }
 }
 
@@ -100,61 +105,63 @@ TEST(AffineFreeFlight, HandleFlipsAtReferenceTimes) {
     }
     ASSERT_GE(reference.size(), 1u);
 
-    World world;
-    add_test_body(world, 1.0, second, Vec3::Zero(), start);
+    Model model;
+    add_test_body(model, 1.0, second, Vec3::Zero(), start);
+    TestWorld world = make_world(model);
     const auto method = make_affine(world, {{"integrator", std::string("newmark")}});
-    const Vec3 before = angular_momentum(world);
+    const Vec3 before = angular_momentum(world.model, world.state);
     std::vector<double> flips;
     double last = start.x();
     const double h = 1e-3;
     for (int k = 0; k < 8000; ++k) {
         advance(world, *method, h);
-        const Vec3 body_spin =
-            world.bodies.q[0].leftCols<3>().transpose() *
-            affine::angular_velocity(world.bodies.q[0], world.bodies.rate[0], {second, 1.0});
-        if (body_spin.x() * last < 0) flips.push_back(world.time);
+        const Vec3 body_spin = world.state.q[0].leftCols<3>().transpose() *
+                               affine::angular_velocity(world.state.q[0], world.state.rate[0], {second, 1.0});
+        if (body_spin.x() * last < 0) flips.push_back(world.state.time);
         last = body_spin.x();
     }
     ASSERT_EQ(flips.size(), reference.size());
     for (std::size_t k = 0; k < flips.size(); ++k) EXPECT_NEAR(flips[k], reference[k], 0.02 * (k + 1));
-    EXPECT_LT((angular_momentum(world) - before).norm(), 2e-3 * before.norm());
+    EXPECT_LT((angular_momentum(world.model, world.state) - before).norm(), 2e-3 * before.norm());
 }
 
 TEST(AffineFreeFlight, FixedCoordinatesStay) {
-    World world;
-    world.gravity = Vec3(0, -9.81, 0);
-    add_test_body(world, 1.0, Vec3(0.1, 0.2, 0.3), Vec3(1, 0, 1), Vec3(0, 0, 2));
-    world.bodies.fixed[0] = {true, false, true, true, true, false};  // free to fall and to turn about z
-    add_test_body(world, 1.0, Vec3(0.1, 0.2, 0.3), Vec3::Zero(), Vec3::Zero());
-    world.bodies.fixed[1] = {false, false, false, true, true, true};  // no turning at all
+    Model model;
+    model.gravity = Vec3(0, -9.81, 0);
+    add_test_body(model, 1.0, Vec3(0.1, 0.2, 0.3), Vec3(1, 0, 1), Vec3(0, 0, 2));
+    model.bodies.fixed[0] = {true, false, true, true, true, false};  // free to fall and to turn about z
+    add_test_body(model, 1.0, Vec3(0.1, 0.2, 0.3), Vec3::Zero(), Vec3::Zero());
+    model.bodies.fixed[1] = {false, false, false, true, true, true};  // no turning at all
     ForceSpec push;
     push.body = 1;
     push.torque = Vec3(1, 2, 3);
-    world.forces.push_back(push);
+    model.forces.push_back(push);
+    TestWorld world = make_world(model);
     const auto method = make_affine(world, {{"integrator", std::string("bdf2")}});
     for (int k = 0; k < 50; ++k) ASSERT_TRUE(advance(world, *method, 0.01).converged);
-    const Mat34& q = world.bodies.q[0];
+    const Mat34& q = world.state.q[0];
     EXPECT_NEAR(q(0, 3), 0.0, 1e-14);
     EXPECT_NEAR(q(2, 3), 0.0, 1e-14);
     EXPECT_LT(q(1, 3), -1.0);
     EXPECT_LT((q.col(2) - Vec3::UnitZ()).norm(), 1e-13);
     EXPECT_NEAR(std::atan2(q(1, 0), q(0, 0)), 1.0, 0.01);  // 2 rad/s for 0.5 s
-    EXPECT_LT((world.bodies.q[1].leftCols<3>() - Mat3::Identity()).norm(), 1e-13);
+    EXPECT_LT((world.state.q[1].leftCols<3>() - Mat3::Identity()).norm(), 1e-13);
 }
 
 TEST(AffineFreeFlight, ScriptedBodiesFollowTheirScriptAndStaticOnesStay) {
-    World world;
-    world.gravity = Vec3(0, -9.81, 0);
-    for (int k = 0; k < 2; ++k) add_test_body(world, 1.0, Vec3(0.1, 0.2, 0.3), Vec3::Zero(), Vec3::Zero());
-    world.bodies.type[0] = BodyType::kinematic_body;
-    world.bodies.motion[0] = {{0.0, Vec3::Zero(), Quat::Identity()}, {1.0, Vec3(0, 2, 0), Quat::Identity()}};
-    world.bodies.type[1] = BodyType::static_body;
-    const Mat34 before = world.bodies.q[1];
+    Model model;
+    model.gravity = Vec3(0, -9.81, 0);
+    for (int k = 0; k < 2; ++k) add_test_body(model, 1.0, Vec3(0.1, 0.2, 0.3), Vec3::Zero(), Vec3::Zero());
+    model.bodies.start_type[0] = BodyType::kinematic_body;
+    model.bodies.motion[0] = {{0.0, Vec3::Zero(), Quat::Identity()}, {1.0, Vec3(0, 2, 0), Quat::Identity()}};
+    model.bodies.start_type[1] = BodyType::static_body;
+    TestWorld world = make_world(model);
+    const Mat34 before = world.state.q[1];
     const auto method = make_affine(world, {});
     for (int k = 0; k < 25; ++k) advance(world, *method, 0.01);
-    EXPECT_LT((world.bodies.q[0].col(3) - Vec3(0, 0.5, 0)).norm(), 1e-9);
-    EXPECT_LT((world.bodies.rate[0].col(3) - Vec3(0, 2, 0)).norm(), 1e-9);
-    EXPECT_EQ(world.bodies.q[1], before);
+    EXPECT_LT((world.state.q[0].col(3) - Vec3(0, 0.5, 0)).norm(), 1e-9);
+    EXPECT_LT((world.state.rate[0].col(3) - Vec3(0, 2, 0)).norm(), 1e-9);
+    EXPECT_EQ(world.state.q[1], before);
 }
 
 TEST(AffineFreeFlight, ClosedFormStepAgreesWithNewton) {
@@ -183,24 +190,24 @@ TEST(AffineFreeFlight, ClosedFormStepAgreesWithNewton) {
 }
 
 TEST(AffineFreeFlight, ResumesBitForBit) {
-    World world;
-    world.gravity = Vec3(0, -9.81, 0);
-    add_test_body(world, 1.0, Vec3(0.1, 0.2, 0.3), Vec3(1, 2, 3), Vec3(3, 1, 2));
+    Model model;
+    model.gravity = Vec3(0, -9.81, 0);
+    add_test_body(model, 1.0, Vec3(0.1, 0.2, 0.3), Vec3(1, 2, 3), Vec3(3, 1, 2));
     for (const char* integrator : {"bdf2", "newmark"}) {
-        World whole = world;
+        TestWorld whole = make_world(model);
         const auto method = make_affine(whole, {{"integrator", std::string(integrator)}});
         for (int k = 0; k < 5; ++k) advance(whole, *method, 0.01);
-        World rest = whole;
-        std::stringstream state;
-        method->save(state);
+        TestWorld rest = whole;
+        std::stringstream saved;
+        method->save(saved);
         const auto other = make_affine(rest, {{"integrator", std::string(integrator)}});
-        other->load(state);
+        other->load(saved);
         for (int k = 0; k < 5; ++k) {
             advance(whole, *method, 0.01);
             advance(rest, *other, 0.01);
         }
-        EXPECT_EQ(whole.bodies.q[0], rest.bodies.q[0]);
-        EXPECT_EQ(whole.bodies.rate[0], rest.bodies.rate[0]);
+        EXPECT_EQ(whole.state.q[0], rest.state.q[0]);
+        EXPECT_EQ(whole.state.rate[0], rest.state.rate[0]);
     }
 }
 

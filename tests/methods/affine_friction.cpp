@@ -111,10 +111,10 @@ TEST(AffineFriction, ScrewAdvancesByItsPitch) {
     scene.bodies[1].linear_velocity = Vec3(0, -spin * pitch / (2 * EIGEN_PI), 0);
     Simulation simulation(scene);
     std::vector<double> angle{0.0}, height{position(simulation, 1).y()};
-    Mat3 last = simulation.world().bodies.q[1].leftCols<3>();
+    Mat3 last = simulation.state().q[1].leftCols<3>();
     for (int k = 0; k < 55; ++k) {
         simulation.step();
-        const Mat3 now = simulation.world().bodies.q[1].leftCols<3>(), turned = now * last.transpose();
+        const Mat3 now = simulation.state().q[1].leftCols<3>(), turned = now * last.transpose();
         last = now;
         angle.push_back(angle.back() + std::atan2(turned(0, 2) - turned(2, 0), turned(0, 0) + turned(2, 2)));
         height.push_back(position(simulation, 1).y());

@@ -25,7 +25,7 @@ inline Scene builtin(const std::string& name, const std::map<std::string, ParamV
 }
 
 inline Vec3 position(const Simulation& simulation, int body) {
-    return simulation.world().bodies.q[body].col(3);
+    return simulation.state().q[body].col(3);
 }
 
 // Steps to the end of `seconds`; the number of steps that did not converge.

@@ -15,9 +15,9 @@ using test::ground_scene;
 
 double slid(const std::map<std::string, ParamValue>& values) {
     Simulation simulation(builtin("incline", values));
-    const Vec3 start = simulation.world().bodies.q[1].col(3);
+    const Vec3 start = simulation.state().q[1].col(3);
     while (simulation.time() < simulation.scene().seconds - 1e-9) EXPECT_TRUE(simulation.step().converged);
-    return (simulation.world().bodies.q[1].col(3) - start).norm();
+    return (simulation.state().q[1].col(3) - start).norm();
 }
 
 TEST(AffinePhysics, BlockSticksAboveAndSlidesBelowTheThreshold) {
@@ -42,7 +42,7 @@ TEST(AffinePhysics, ContactForcesCarryTheWeightOfAStack) {
     Simulation simulation(scene);
     for (int k = 0; k < 100; ++k) simulation.step();
     double on_floor = 0, between = 0;
-    for (const Contact& contact : simulation.world().contacts)
+    for (const Contact& contact : simulation.outputs().contacts)
         (contact.a == 0 ? on_floor : between) += contact.force.y();
     const double weight = 1000.0 * 9.81;
     EXPECT_NEAR(on_floor, 2 * weight, 0.01 * weight);
@@ -74,24 +74,25 @@ TEST(AffinePhysics, IsolatedCloudKeepsItsMomentumUpToWhatTheIntegratorLoses) {
         scene.add_body(body);
     }
     Simulation simulation(scene);
-    const Bodies& bodies = simulation.world().bodies;
-    const Vec3 before = linear_momentum(simulation.world());
+    const Bodies& bodies = simulation.model().bodies;
+    const State& state = simulation.state();
+    const Vec3 before = linear_momentum(simulation.model(), simulation.state());
     const double size = 60.0 * 3.0;  // kg m/s of one body
     int touched = 0;
     for (int k = 0; k < 40; ++k) {
-        const std::vector<Mat34> rate = bodies.rate;
-        const Vec3 spin = moment_of(bodies, bodies.q, bodies.rate);
-        const double energy = energies(simulation.world()).kinetic;
+        const std::vector<Mat34> rate = state.rate;
+        const Vec3 spin = moment_of(bodies, state.q, state.rate);
+        const double energy = energies(simulation.model(), simulation.state()).kinetic;
         const StepReport report = simulation.step();
         EXPECT_TRUE(report.converged);
         touched += report.contacts > 0;
         // With x' = x + h v' the angular momentum changes by h times the integral of rho v' cross v.
-        const Vec3 lost = scene.dt * moment_of(bodies, bodies.rate, rate);
-        EXPECT_LT((moment_of(bodies, bodies.q, bodies.rate) - spin - lost).norm(), 1e-5 * size);
-        EXPECT_LT(energies(simulation.world()).kinetic, energy * (1 + 1e-6));
+        const Vec3 lost = scene.dt * moment_of(bodies, state.rate, rate);
+        EXPECT_LT((moment_of(bodies, state.q, state.rate) - spin - lost).norm(), 1e-5 * size);
+        EXPECT_LT(energies(simulation.model(), simulation.state()).kinetic, energy * (1 + 1e-6));
     }
     EXPECT_GT(touched, 10);
-    EXPECT_LT((linear_momentum(simulation.world()) - before).norm(), 1e-5 * size);
+    EXPECT_LT((linear_momentum(simulation.model(), simulation.state()) - before).norm(), 1e-5 * size);
 }
 
 // Nothing but a wall at x = 5, and no gravity.
@@ -113,7 +114,7 @@ TEST(AffinePhysics, NothingTunnelsHoweverFast) {
     scene.add_body(bullet);
     Simulation simulation(scene);
     for (int k = 0; k < 5; ++k) simulation.step();
-    EXPECT_LT(simulation.world().bodies.q[1](0, 3), 5.0);
+    EXPECT_LT(simulation.state().q[1](0, 3), 5.0);
 }
 
 TEST(AffinePhysics, BodiesThatFlyTogetherHitEachOtherWhereTheFirstStops) {
@@ -128,7 +129,7 @@ TEST(AffinePhysics, BodiesThatFlyTogetherHitEachOtherWhereTheFirstStops) {
         simulation.step();
         double in_front = 4.95 + 0.1;
         for (int body = 1; body < 5; ++body) {
-            const double x = simulation.world().bodies.q[body](0, 3);
+            const double x = simulation.state().q[body](0, 3);
             ASSERT_LT(x, in_front - 0.19) << "body " << body << ", step " << k;
             in_front = x;
         }
@@ -145,7 +146,7 @@ TEST(AffinePhysics, ScriptedBodyStopsAtAStaticOneAndSaysSo) {
     std::string said;
     for (int k = 0; k < 40; ++k)
         for (const std::string& warning : simulation.step().warnings) said = warning;
-    EXPECT_GT(simulation.world().bodies.q[1](1, 3), 0.25);
+    EXPECT_GT(simulation.state().q[1](1, 3), 0.25);
     EXPECT_NE(said.find("press"), std::string::npos);
 }
 
@@ -196,7 +197,7 @@ RunResult run_steps(const Scene& scene, int steps, int threads, int resume_at) {
         }
     }
     set_threads(0);
-    run.q = simulation->world().bodies.q;
+    run.q = simulation->state().q;
     return run;
 }
 
@@ -236,7 +237,7 @@ TEST(AffinePhysics, SameBitsWhereThreadsShareTheSearchOfOnePair) {
             for (const auto& [name, value] : simulation.step().figures)
                 if (name == "candidates") candidates = value;
         EXPECT_GT(candidates, 5000.0);
-        q[threads - 1] = simulation.world().bodies.q;
+        q[threads - 1] = simulation.state().q;
     }
     set_threads(0);
     EXPECT_EQ(q[0], q[1]);
@@ -289,13 +290,13 @@ TEST(AffinePhysics, HingesStayClosedAndAPendulumKeepsItsPeriod) {
     scene.joints.push_back(hinge);
     Simulation simulation(scene);
     std::vector<double> crossings;
-    double last = simulation.world().bodies.q[0](0, 3);
+    double last = simulation.state().q[0](0, 3);
     while (simulation.time() < 3.0) {
         simulation.step();
-        const double x = simulation.world().bodies.q[0](0, 3);
+        const double x = simulation.state().q[0](0, 3);
         if (x * last < 0) crossings.push_back(simulation.time() - simulation.dt() * x / (x - last));
         last = x;
-        EXPECT_LT(joint_residual_max(simulation.world()), 1e-9);
+        EXPECT_LT(joint_residual_max(simulation.model(), simulation.state()), 1e-9);
     }
     ASSERT_GE(crossings.size(), 3u);
     const double period = 2.0 * EIGEN_PI * std::sqrt(2.0 * L / (3.0 * 9.81)) * (1.0 + tilt * tilt / 16.0);

@@ -115,7 +115,7 @@ double first_bounce(Scene scene, double drop) {
     double in = 0, out = 0;
     while (simulation.time() < 1.6 * fall) {
         simulation.step();
-        const double v = simulation.world().bodies.rate[1](1, 3);
+        const double v = simulation.state().rate[1](1, 3);
         in = std::min(in, v);
         out = std::max(out, v);
     }
@@ -173,7 +173,7 @@ TEST(AffineRestitution, GoesOnAfterResuming) {
     Simulation resumed(scene);
     resumed.load(saved);
     for (int k = 90; k < 200; ++k) resumed.step();
-    EXPECT_EQ(whole.world().bodies.q[1], resumed.world().bodies.q[1]);
+    EXPECT_EQ(whole.state().q[1], resumed.state().q[1]);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "geometry/mesh_check.hpp"
 #include "tenon/method.hpp"
-#include "tenon/world.hpp"
+#include "test_world.hpp"
 
 namespace tenon::test {
 
@@ -25,22 +25,22 @@ inline std::shared_ptr<const Shape> unit_box() {
     return shape;
 }
 
-inline int add_test_body(World& world, double mass, const Vec3& second_moments, const Vec3& velocity,
+inline int add_test_body(Model& model, double mass, const Vec3& second_moments, const Vec3& velocity,
                          const Vec3& spin) {
-    if (world.shapes.empty()) world.shapes.push_back(unit_box());
-    if (world.materials.empty()) world.materials.push_back(MaterialSpec{});
-    Bodies& b = world.bodies;
+    if (model.shapes.empty()) model.shapes.push_back(unit_box());
+    if (model.materials.empty()) model.materials.push_back(MaterialSpec{});
+    Bodies& b = model.bodies;
     const int index = b.size();
     b.name.push_back("body" + std::to_string(index));
     b.shape.push_back(0);
-    b.type.push_back(BodyType::dynamic_body);
+    b.start_type.push_back(BodyType::dynamic_body);
     Mat34 q = Mat34::Zero(), rate = Mat34::Zero();
     q.leftCols<3>().setIdentity();
     q.col(3) = Vec3(10.0 * index, 0, 0);
     for (int k = 0; k < 3; ++k) rate.col(k) = spin.cross(Vec3(Vec3::Unit(k)));
     rate.col(3) = velocity;
-    b.q.push_back(q);
-    b.rate.push_back(rate);
+    b.start_q.push_back(q);
+    b.start_rate.push_back(rate);
     b.mass.push_back(mass);
     b.second_moments.push_back(second_moments);
     b.volume.push_back(1.0);
@@ -57,16 +57,16 @@ inline int add_test_body(World& world, double mass, const Vec3& second_moments, 
     return index;
 }
 
-inline std::unique_ptr<Method> make_affine(const World& world,
-                                           const std::map<std::string, ParamValue>& values) {
+inline std::unique_ptr<Stepper> make_affine(const TestWorld& world,
+                                            const std::map<std::string, ParamValue>& values) {
     const MethodInfo& info = find_method("affine", {});
-    return info.make(world, resolve_params(info.parameters, values, {}));
+    return info.make(world.model, world.state, resolve_params(info.parameters, values, {}));
 }
 
-inline StepReport advance(World& world, Method& method, double dt) {
-    const StepReport report = method.step(world, dt);
-    world.step += 1;
-    world.time = static_cast<double>(world.step) * dt;
+inline StepReport advance(TestWorld& world, Stepper& method, double dt) {
+    const StepReport report = method.step(world.model, world.state, world.outputs, dt);
+    world.state.step += 1;
+    world.state.time = static_cast<double>(world.state.step) * dt;
     return report;
 }
 

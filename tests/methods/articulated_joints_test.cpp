@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "scene/builtin/articulated_scene_families.hpp"
-#include "scene/two_hinge.hpp"
+#include "model/two_hinge.hpp"
 #include "tenon/simulation.hpp"
 
 namespace tenon {
@@ -62,10 +62,10 @@ Ended run(Scene scene, double seconds, int coordinate) {
     double gap = 0;
     while (simulation.time() < seconds - 1e-9) {
         simulation.step();
-        gap = std::max(gap, joint_residual_max(simulation.world()));
+        gap = std::max(gap, joint_residual_max(simulation.model(), simulation.state()));
     }
-    const Joint& joint = simulation.world().joints[0];
-    return {joint.coordinate[coordinate], joint.coordinate_rate[coordinate], gap};
+    return {simulation.state().joint_coordinate[0][coordinate],
+            simulation.outputs().joints[0].coordinate_rate[coordinate], gap};
 }
 
 DriveSpec motor(MotorSpec::Type type, double target, double max = 1e300) {
@@ -177,8 +177,8 @@ TEST(ArticulatedJoints, LimitsHoldOnBothSides) {
             double least = 0, most = 0;
             for (int i = 0; i < 100; ++i) {
                 simulation.step();
-                least = std::min(least, simulation.world().joints[0].coordinate[c.index]);
-                most = std::max(most, simulation.world().joints[0].coordinate[c.index]);
+                least = std::min(least, simulation.state().joint_coordinate[0][c.index]);
+                most = std::max(most, simulation.state().joint_coordinate[0][c.index]);
             }
             EXPECT_GT(least, -0.1 - 1e-6) << c.name;
             EXPECT_LT(most, 0.2 + 1e-6) << c.name;
@@ -211,7 +211,7 @@ TEST(ArticulatedJoints, ConeOfABallJointIsItsBendLimit) {
     double most = 0;
     for (int i = 0; i < 200; ++i) {
         simulation.step();
-        most = std::max(most, simulation.world().joints[0].coordinate[0]);
+        most = std::max(most, simulation.state().joint_coordinate[0][0]);
     }
     EXPECT_NEAR(most, 0.3, 1e-5);
 }
@@ -240,9 +240,9 @@ TEST(ArticulatedJoints, EveryTypeLetsMoveWhatItSaysAndNothingElse) {
                 scene.forces.push_back(push);
                 Simulation simulation(scene);
                 for (int i = 0; i < 20; ++i) simulation.step();
-                const Mat34& q = simulation.world().bodies.q[0];
+                const Mat34& q = simulation.state().q[0];
                 const Mat3 turned = q.leftCols<3>() *
-                                    simulation.world().shape_of(0).geometry_frame.rotation.toRotationMatrix();
+                                    simulation.model().shape_of(0).geometry_frame.rotation.toRotationMatrix();
                 const double moved =
                     d < 3 ? q(d, 3)
                           : 0.5 * (turned((d + 2) % 3, (d + 1) % 3) - turned((d + 1) % 3, (d + 2) % 3));
@@ -262,8 +262,8 @@ TEST(ArticulatedJoints, DistanceJointIsAPendulumOfItsLength) {
     Simulation simulation(scene);
     const double length = std::sqrt(1.01), quarter = 0.5 * M_PI * std::sqrt(length / 9.81);
     while (simulation.time() < quarter) simulation.step();
-    EXPECT_NEAR(simulation.world().bodies.q[bob](0, 3), 0.0, 2e-3);
-    EXPECT_NEAR(simulation.world().joints[0].coordinate[0], length, 1e-8);
+    EXPECT_NEAR(simulation.state().q[bob](0, 3), 0.0, 2e-3);
+    EXPECT_NEAR(simulation.state().joint_coordinate[0][0], length, 1e-8);
 }
 
 // Two joints with one coordinate each, tied: what drives the first must also move the second.
@@ -291,11 +291,11 @@ TEST(ArticulatedJoints, CouplingsAddInertiaByTheSquareOfTheirRatio) {
         Simulation simulation(scene);
         for (int i = 0; i < 200; ++i) {
             simulation.step();
-            const auto& joints = simulation.world().joints;
-            ASSERT_NEAR(joints[1].coordinate[0], k.ratio * joints[0].coordinate[0], 1e-9) << k.name;
+            const auto& coordinate = simulation.state().joint_coordinate;
+            ASSERT_NEAR(coordinate[1][0], k.ratio * coordinate[0][0], 1e-9) << k.name;
         }
         const double mass = inertia(k.first) + k.ratio * k.ratio * inertia(k.second);
-        EXPECT_NEAR(simulation.world().joints[0].coordinate[0], 1.0 / mass, 2e-3) << k.name;
+        EXPECT_NEAR(simulation.state().joint_coordinate[0][0], 1.0 / mass, 2e-3) << k.name;
     }
 }
 
@@ -311,7 +311,7 @@ TEST(ArticulatedJoints, ScrewMovesByItsPitch) {
     scene.joints.push_back(screw);
     Simulation simulation(scene);
     for (int i = 0; i < 200; ++i) simulation.step();
-    const auto& q = simulation.world().joints[0].coordinate;
+    const auto& q = simulation.state().joint_coordinate[0];
     EXPECT_NEAR(q[1], 0.3 * q[0], 1e-9);
     EXPECT_NEAR(q[0], 1.0 / (1.0 + 0.09 * 6.0), 2e-3);
 }
@@ -320,9 +320,9 @@ TEST(ArticulatedJoints, RecordedTorqueIsWhatTheMotorGives) {
     Simulation turning(scene_of(coordinates[0], motor(MotorSpec::Type::force, 2.0), 0, 0.005));
     Simulation sliding(scene_of(coordinates[3], motor(MotorSpec::Type::force, 2.0), 0, 0.005));
     for (int i = 0; i < 50; ++i) turning.step(), sliding.step();
-    EXPECT_LT((turning.world().joints[0].torque - Vec3(0, 0, 2)).norm(), 1e-3);
-    EXPECT_LT((sliding.world().joints[0].force - Vec3(0, 0, 2)).norm(), 1e-3);
-    EXPECT_NEAR(turning.world().joints[0].coordinate_rate[0], 0.5, 2e-3);  // 2 N m for 1/4 s on 1 kg m^2
+    EXPECT_LT((turning.outputs().joints[0].torque - Vec3(0, 0, 2)).norm(), 1e-3);
+    EXPECT_LT((sliding.outputs().joints[0].force - Vec3(0, 0, 2)).norm(), 1e-3);
+    EXPECT_NEAR(turning.outputs().joints[0].coordinate_rate[0], 0.5, 2e-3);  // 2 N m for 1/4 s on 1 kg m^2
 }
 
 // A beam of 1 kg held at its end: weight and moment at the anchor, on either side of the joint.
@@ -338,7 +338,7 @@ TEST(ArticulatedJoints, CantileverCarriesWeightAndMoment) {
         Simulation simulation(scene);
         for (int i = 0; i < 100; ++i) simulation.step();
         const double sign = world_first ? 1.0 : -1.0;  // on the second body
-        const Joint& joint = simulation.world().joints[0];
+        const JointOutput& joint = simulation.outputs().joints[0];
         EXPECT_LT((joint.force - sign * Vec3(0, 9.81, 0)).norm(), 1e-3);
         EXPECT_LT((joint.torque - sign * Vec3(0, 0, 0.2 * 9.81)).norm(), 1e-3);
     }
@@ -355,8 +355,8 @@ TEST(ArticulatedJoints, JointBreaksWhenItsTorqueIsExceeded) {
         scene.joints.push_back(wall);
         Simulation simulation(scene);
         for (int i = 0; i < 50; ++i) simulation.step();
-        EXPECT_EQ(simulation.world().joints[0].broken, strength < 1.962);
-        EXPECT_EQ(simulation.world().bodies.q[index](1, 3) < -0.5, strength < 1.962);
+        EXPECT_EQ(simulation.state().broken[0], strength < 1.962);
+        EXPECT_EQ(simulation.state().q[index](1, 3) < -0.5, strength < 1.962);
     }
 }
 
@@ -372,7 +372,7 @@ TEST(ArticulatedJoints, WindCarriesABodyAlong) {
     Simulation simulation(scene);
     while (simulation.time() < 1 - 1e-9) simulation.step();
     const double wanted = 5 * (1 - std::exp(-4.0 / 6.0));
-    EXPECT_NEAR(simulation.world().bodies.rate[0](0, 3), wanted, 0.01 * wanted);
+    EXPECT_NEAR(simulation.state().rate[0](0, 3), wanted, 0.01 * wanted);
 }
 
 // The two-hinge form of a universal joint moves as its four rows do.
@@ -389,23 +389,23 @@ TEST(ArticulatedJoints, TwoHingeUniversalMovesLikeTheFourRowOne) {
         joint.drives[1].motor.type = MotorSpec::Type::force;
         joint.drives[1].motor.target = 0.5;
         scene.joints.push_back(joint);
-        if (linear) scene::split_linear_universals(scene);
+        if (linear) scene = model::split_linear_universals(scene);
         return scene;
     };
     Simulation rows(make(false)), hinges(make(true));
-    ASSERT_EQ(hinges.world().joints.size(), 2u);
-    ASSERT_EQ(hinges.world().bodies.size(), 2);
+    ASSERT_EQ(hinges.model().joints.size(), 2u);
+    ASSERT_EQ(hinges.model().bodies.size(), 2);
     double gap = 0, worst = 0;
     for (int i = 0; i < 100; ++i) {
         rows.step(), hinges.step();
-        gap = std::max(gap, joint_residual_max(hinges.world()));
+        gap = std::max(gap, joint_residual_max(hinges.model(), hinges.state()));
         worst = std::max(
-            worst, std::abs(rows.world().joints[0].coordinate[0] - hinges.world().joints[0].coordinate[0]));
+            worst, std::abs(rows.state().joint_coordinate[0][0] - hinges.state().joint_coordinate[0][0]));
         worst = std::max(
-            worst, std::abs(rows.world().joints[0].coordinate[1] - hinges.world().joints[1].coordinate[0]));
+            worst, std::abs(rows.state().joint_coordinate[0][1] - hinges.state().joint_coordinate[1][0]));
     }
-    EXPECT_GT(std::abs(rows.world().joints[0].coordinate[0]), 0.5);
-    EXPECT_GT(std::abs(rows.world().joints[0].coordinate[1]), 0.05);
+    EXPECT_GT(std::abs(rows.state().joint_coordinate[0][0]), 0.5);
+    EXPECT_GT(std::abs(rows.state().joint_coordinate[0][1]), 0.05);
     EXPECT_LT(gap, 1e-9);
     EXPECT_LT(worst, 0.01);  // the cross has a hundredth of the arm's mass
 }
@@ -424,7 +424,7 @@ TEST(ArticulatedJoints, RedundantRowsDoNotHurt) {
         Simulation simulation(scene);
         for (int i = 0; i < 100; ++i) {
             simulation.step();
-            ASSERT_LT(joint_residual_max(simulation.world()), 1e-8) << solver << " " << i;
+            ASSERT_LT(joint_residual_max(simulation.model(), simulation.state()), 1e-8) << solver << " " << i;
         }
     }
 }
@@ -437,7 +437,7 @@ TEST(ArticulatedJoints, ContradictingHingesLock) {
     scene.joints.push_back(joint_spec("y", JointType::hinge, -1, a, O, Y));
     Simulation simulation(scene);
     for (int i = 0; i < 100; ++i) simulation.step();
-    EXPECT_LT((simulation.world().bodies.q[a].col(3) - Vec3(0.2, 0, 0)).norm(), 1e-4);
+    EXPECT_LT((simulation.state().q[a].col(3) - Vec3(0.2, 0, 0)).norm(), 1e-4);
 }
 
 TEST(ArticulatedJoints, DisconnectedPartsMoveAsIfAlone) {
@@ -454,8 +454,8 @@ TEST(ArticulatedJoints, DisconnectedPartsMoveAsIfAlone) {
     pendulum(one, Vec3(0, 0, 5), "second");
     Simulation together(both), alone(one);
     for (int i = 0; i < 50; ++i) together.step(), alone.step();
-    EXPECT_EQ(together.world().bodies.q[second], alone.world().bodies.q[0]);
-    EXPECT_NEAR(together.world().bodies.q[loose](1, 3), -0.5 * 9.81 * 0.25, 0.02);
+    EXPECT_EQ(together.state().q[second], alone.state().q[0]);
+    EXPECT_NEAR(together.state().q[loose](1, 3), -0.5 * 9.81 * 0.25, 0.02);
 }
 
 }  // namespace tenon

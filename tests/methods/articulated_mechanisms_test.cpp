@@ -26,15 +26,15 @@ TEST(ArticulatedMechanisms, BennettLinkageTurnsFullyAndFollowsItsFormula) {
         open = std::max(open, report.joint_residual);
         for (const auto& [name, value] : report.figures)
             if (name == "strain") strain = std::max(strain, value);
-        const double theta = 1.0 + simulation.world().joints[0].coordinate[0];
-        const double other = start + simulation.world().joints[1].coordinate[0];
+        const double theta = 1.0 + simulation.state().joint_coordinate[0][0];
+        const double other = start + simulation.state().joint_coordinate[1][0];
         const double wanted = 2 * std::atan2(constant * std::cos(0.5 * theta), std::sin(0.5 * theta));
         worst = std::max(worst, std::abs(std::remainder(other - wanted, 2 * M_PI)));
     }
     EXPECT_LT(open, 1e-7);
     EXPECT_LT(strain, 1e-3);
     EXPECT_LT(worst, 1e-3);
-    EXPECT_NEAR(simulation.world().joints[0].coordinate[0], 16.0, 0.02);
+    EXPECT_NEAR(simulation.state().joint_coordinate[0][0], 16.0, 0.02);
 }
 
 // Sarrus: two pairs of hinged plates at right angles guide a table straight up with twice the conditions it takes.
@@ -71,13 +71,13 @@ TEST(ArticulatedMechanisms, SarrusLinkageGuidesStraightUp) {
     double open = 0, aside = 0, tilt = 0;
     for (int i = 0; i < 60; ++i) {
         open = std::max(open, simulation.step().joint_residual);
-        const Mat34& q = simulation.world().bodies.q[top];
+        const Mat34& q = simulation.state().q[top];
         aside = std::max({aside, std::abs(q(0, 3)), std::abs(q(2, 3))});
         const Mat3 R =
-            q.leftCols<3>() * simulation.world().shape_of(top).geometry_frame.rotation.toRotationMatrix();
+            q.leftCols<3>() * simulation.model().shape_of(top).geometry_frame.rotation.toRotationMatrix();
         tilt = std::max(tilt, (R - Mat3::Identity()).norm());
     }
-    EXPECT_LT(simulation.world().bodies.q[top](1, 3), height - 0.02);
+    EXPECT_LT(simulation.state().q[top](1, 3), height - 0.02);
     EXPECT_LT(open, 1e-7);
     EXPECT_LT(aside, 1e-4);
     EXPECT_LT(tilt, 1e-3);
@@ -95,11 +95,11 @@ TEST(ArticulatedMechanisms, ParallelogramPassesItsFlatPositionAtEverySpeedAndSte
                 open = std::max(open, simulation.step().joint_residual);
                 // the coupler of a parallelogram never turns; past the flat position it might as well, so that only
                 // finite numbers and closed joints can be asked for
-                tilt = std::max(tilt, simulation.world().bodies.q[coupler].leftCols<3>().norm());
+                tilt = std::max(tilt, simulation.state().q[coupler].leftCols<3>().norm());
             }
             EXPECT_LT(open, 1e-7) << speed << " " << dt;
             EXPECT_NEAR(tilt, std::sqrt(3.0), 1e-2) << speed << " " << dt;
-            EXPECT_NEAR(simulation.world().joints[0].coordinate[0], speed * simulation.time(),
+            EXPECT_NEAR(simulation.state().joint_coordinate[0][0], speed * simulation.time(),
                         0.02 * speed * seconds)
                 << speed << " " << dt;
         }
@@ -112,10 +112,10 @@ TEST(ArticulatedMechanisms, GyroscopeWalksAllTheWayRound) {
     Simulation simulation = simulation_of("gyroscope", {{"spin", 100.0}, {"seconds", turn}, {"dt", 0.0005}});
     const int rotor = simulation.scene().body_index("rotor");
     double walked = 0, height = 0;
-    Vec3 before = simulation.world().bodies.q[rotor].col(3);
+    Vec3 before = simulation.state().q[rotor].col(3);
     while (simulation.time() < turn) {
         simulation.step();
-        const Vec3 now = simulation.world().bodies.q[rotor].col(3);
+        const Vec3 now = simulation.state().q[rotor].col(3);
         walked += std::atan2(before.z() * now.x() - before.x() * now.z(),
                              before.x() * now.x() + before.z() * now.z());
         height = std::max(height, std::abs(now.y()));
@@ -168,11 +168,11 @@ TEST(ArticulatedContacts, EveryColliderCarriesABlockStillAndMoving) {
                 simulation.step();
                 if (simulation.time() < 1.2) continue;
                 Vec3 force = Vec3::Zero();
-                for (const Contact& c : simulation.world().contacts)
+                for (const Contact& c : simulation.outputs().contacts)
                     force += c.b == index ? c.force : Vec3(-c.force);
                 weight += force.y() / 40;
             }
-            const Vec3 at = simulation.world().bodies.q[index].col(3);
+            const Vec3 at = simulation.state().q[index].col(3);
             EXPECT_LT((at - Vec3(0, collider.top + 0.05 + lift, 0)).norm(), 0.012)
                 << collider.name << " " << lift;
             EXPECT_NEAR(weight, 4 * 9.81, 0.05 * 4 * 9.81) << collider.name << " " << lift;
@@ -194,7 +194,7 @@ TEST(ArticulatedContacts, ScriptedTrayDragsItsLoadByFriction) {
         const int index = scene.add_body(load);
         Simulation simulation(scene);
         while (simulation.time() < 1 - 1e-9) simulation.step();
-        const double way = simulation.world().bodies.q[index](0, 3);
+        const double way = simulation.state().q[index](0, 3);
         EXPECT_NEAR(way, mu > 0.1 ? 0.5 : 0.5 * 0.05 * 9.81, 0.03) << mu;
     }
 }
@@ -216,7 +216,7 @@ TEST(ArticulatedContacts, LinksRubOnEachOther) {
         double open = 0;
         while (simulation.time() < 1 - 1e-9) open = std::max(open, simulation.step().joint_residual);
         const double a = 9.81 * (std::sin(angle) - mu * std::cos(angle));
-        const double way = simulation.world().bodies.q[index](0, 3);
+        const double way = simulation.state().q[index](0, 3);
         EXPECT_LT(open, 1e-8) << mu;
         if (a < 0)
             EXPECT_LT(way, 5e-3) << mu;

@@ -24,8 +24,8 @@ Scene net(const std::string& solver, double mass_ratio, unsigned seed) {
 
 double difference(const Simulation& a, const Simulation& b) {
     double worst = 0;
-    for (int i = 0; i < a.world().bodies.size(); ++i)
-        worst = std::max(worst, (a.world().bodies.q[i] - b.world().bodies.q[i]).cwiseAbs().maxCoeff());
+    for (int i = 0; i < a.model().bodies.size(); ++i)
+        worst = std::max(worst, (a.state().q[i] - b.state().q[i]).cwiseAbs().maxCoeff());
     return worst;
 }
 

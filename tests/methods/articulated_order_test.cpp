@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "methods/articulated/reference.hpp"
+#include "model/rigid_state.hpp"
 #include "scene/builtin/articulated_scene_families.hpp"
 #include "tenon/simulation.hpp"
-#include "world/rigid_state.hpp"
 
 namespace tenon {
 namespace {
@@ -58,10 +58,11 @@ void expect_order(const Error& error, double dt) {
 TEST(ArticulatedFigures, MomentaOfTheSpinningBox) {
     const auto loss = [](const Variant& variant, double dt) {
         Simulation simulation = simulation_of("spinning-box", variant, dt);
-        const Vec3 p = linear_momentum(simulation.world()), L = angular_momentum(simulation.world());
+        const Vec3 p = linear_momentum(simulation.model(), simulation.state()),
+                   L = angular_momentum(simulation.model(), simulation.state());
         run_to(simulation, 2.0);
-        EXPECT_LT((linear_momentum(simulation.world()) - p).norm(), 1e-9 * p.norm());
-        return (angular_momentum(simulation.world()) - L).norm() / L.norm();
+        EXPECT_LT((linear_momentum(simulation.model(), simulation.state()) - p).norm(), 1e-9 * p.norm());
+        return (angular_momentum(simulation.model(), simulation.state()) - L).norm() / L.norm();
     };
     // implicit Euler: d omega/dt = -h omega^3
     EXPECT_NEAR(loss(variants[1], 0.01), 0.01 * 0.36 * 2.0, 0.1 * 0.0072);
@@ -75,9 +76,10 @@ TEST(ArticulatedFigures, SpinOfTheTHandle) {
     const double until = 3.0;
     const auto error = [&](const Variant& variant, double dt) {
         Simulation simulation = simulation_of("t-handle", variant, dt);
-        const RigidReference exact = runge_kutta(reference_of(simulation.world(), 0), until);
+        const RigidReference exact =
+            runge_kutta(reference_of(simulation.model(), simulation.state(), 0), until);
         run_to(simulation, until);
-        const RigidReference found = reference_of(simulation.world(), 0);
+        const RigidReference found = reference_of(simulation.model(), simulation.state(), 0);
         return (found.spin - exact.spin).norm();
     };
     expect_order(error, 0.005);
@@ -88,10 +90,10 @@ TEST(ArticulatedFigures, AxisOfTheHeavyTop) {
     const double until = 0.4;
     const auto error = [&](const Variant& variant, double dt) {
         Simulation simulation = simulation_of("heavy-top", variant, dt);
-        const RigidReference start = reference_of(simulation.world(), 0, Vec3::Zero());
+        const RigidReference start = reference_of(simulation.model(), simulation.state(), 0, Vec3::Zero());
         const RigidReference exact = runge_kutta(start, until);
         run_to(simulation, until);
-        const RigidReference found = reference_of(simulation.world(), 0, Vec3::Zero());
+        const RigidReference found = reference_of(simulation.model(), simulation.state(), 0, Vec3::Zero());
         return (found.rotation * start.lever - exact.rotation * start.lever).norm() / start.lever.norm();
     };
     expect_order(error, 0.002);
@@ -108,9 +110,9 @@ TEST(ArticulatedFigures, PendulumThroughItsFirstHalfSwing) {
         Errors worst;
         while (simulation.time() < 2 * exact.quarter_period()) {
             simulation.step();
-            const Joint& joint = simulation.world().joints[0];
+            const JointOutput& joint = simulation.outputs().joints[0];
             const double angle = exact.angle(simulation.time());
-            worst.angle = std::max(worst.angle, std::abs(-joint.coordinate[0] - angle));
+            worst.angle = std::max(worst.angle, std::abs(-simulation.state().joint_coordinate[0][0] - angle));
             if (simulation.time() > 0.1)  // a force is a second derivative: it settles from the sudden start
                 worst.force = std::max(worst.force, std::abs(joint.force.norm() - exact.force(angle)));
         }

@@ -38,16 +38,17 @@ Thrown throw_pair(JointType type, double dt) {
     scene.joints.push_back(joint);
     scene.method_params["model"] = std::string("rigid");
     Simulation simulation(scene);
-    const Vec3 p = linear_momentum(simulation.world()), L = angular_momentum(simulation.world());
+    const Vec3 p = linear_momentum(simulation.model(), simulation.state()),
+               L = angular_momentum(simulation.model(), simulation.state());
     Thrown out;
     while (simulation.time() < 0.3 - 1e-9) {
         const StepReport report = simulation.step();
         EXPECT_TRUE(report.converged);
         out.iterations = std::max(out.iterations, report.iterations);
-        out.gap = std::max(out.gap, joint_residual_max(simulation.world()));
+        out.gap = std::max(out.gap, joint_residual_max(simulation.model(), simulation.state()));
     }
-    out.linear = (linear_momentum(simulation.world()) - p).norm();
-    out.angular = (angular_momentum(simulation.world()) - L).norm();
+    out.linear = (linear_momentum(simulation.model(), simulation.state()) - p).norm();
+    out.angular = (angular_momentum(simulation.model(), simulation.state()) - L).norm();
     return out;
 }
 
@@ -55,9 +56,9 @@ Thrown throw_pair(JointType type, double dt) {
 
 TEST(ArticulatedRigid, KeepsTheSpinMomentumOfAFreeBody) {
     Simulation simulation(built("t-handle", {}, "rigid"));
-    const Vec3 L = angular_momentum(simulation.world());
+    const Vec3 L = angular_momentum(simulation.model(), simulation.state());
     for (int i = 0; i < 300; ++i) simulation.step();
-    EXPECT_LT((angular_momentum(simulation.world()) - L).norm(),
+    EXPECT_LT((angular_momentum(simulation.model(), simulation.state()) - L).norm(),
               1e-6 * L.norm());  // Newton's tolerance, 300 times
 }
 
@@ -71,7 +72,7 @@ TEST(ArticulatedRigid, PendulumTendsToTheEllipticIntegralAtFirstOrder) {
             EXPECT_TRUE(report.converged);
             EXPECT_LT(report.joint_residual, 1e-9);
         }
-        return std::abs(simulation.world().joints[0].coordinate[0] + M_PI / 2);
+        return std::abs(simulation.state().joint_coordinate[0][0] + M_PI / 2);
     };
     const double coarse = error(50), fine = error(100);
     EXPECT_LT(coarse, 0.1);
@@ -85,7 +86,7 @@ TEST(ArticulatedRigid, ForceAtRestIsTheWeight) {
     scene.method_params["model"] = std::string("rigid");
     Simulation simulation(scene);
     for (int i = 0; i < 5; ++i) simulation.step();
-    const Joint& joint = simulation.world().joints[0];
+    const JointOutput& joint = simulation.outputs().joints[0];
     EXPECT_LT((joint.force - Vec3(0, 9.81, 0)).norm(), 1e-9);  // 1 kg
     // the weight pulls 0.2 m to the left of the anchor: m g x about it, carried by the joint
     EXPECT_LT((joint.torque - Vec3(0, 0, -0.2 * 9.81)).norm(), 1e-9);
@@ -111,11 +112,11 @@ TEST(ArticulatedRigid, NetHangsLikeTheArticulatedOne) {
         scene.method_params["integrator"] = std::string("euler");
         Simulation simulation(scene);
         for (int i = 0; i < 100; ++i) simulation.step();
-        EXPECT_LT(joint_residual_max(simulation.world()), 1e-9);
-        if (other.empty()) other = simulation.world().bodies.q;
+        EXPECT_LT(joint_residual_max(simulation.model(), simulation.state()), 1e-9);
+        if (other.empty()) other = simulation.state().q;
         double worst = 0;
         for (std::size_t i = 0; i < other.size(); ++i)
-            worst = std::max(worst, (other[i].col(3) - simulation.world().bodies.q[i].col(3)).norm());
+            worst = std::max(worst, (other[i].col(3) - simulation.state().q[i].col(3)).norm());
         EXPECT_LT(worst, 1e-3);  // after a fall of 0.2 m
     }
 }
@@ -134,7 +135,7 @@ TEST(ArticulatedRigid, SaveAndLoadGoOnBitForBit) {
     one.save(checkpoint);
     two.load(checkpoint);
     for (int i = 0; i < 20; ++i) one.step(), two.step();
-    EXPECT_EQ(one.world().bodies.q[0], two.world().bodies.q[0]);
+    EXPECT_EQ(one.state().q[0], two.state().q[0]);
 }
 
 // A fast top: precession m g l / (I w) at small tilt, when nutation is averaged out.

@@ -63,13 +63,13 @@ TEST(ChainSweep, StepsAsTheGeneralWayDoes) {
                 EXPECT_FALSE(was_swept(rows.step()));
             }
             EXPECT_TRUE(used) << links << " links, ends " << ends;
-            for (int i = 0; i < swept.world().bodies.size(); ++i) {
-                EXPECT_LT((swept.world().bodies.q[i] - rows.world().bodies.q[i]).norm(), 1e-9);
-                EXPECT_LT((swept.world().bodies.rate[i] - rows.world().bodies.rate[i]).norm(), 1e-7);
+            for (int i = 0; i < swept.model().bodies.size(); ++i) {
+                EXPECT_LT((swept.state().q[i] - rows.state().q[i]).norm(), 1e-9);
+                EXPECT_LT((swept.state().rate[i] - rows.state().rate[i]).norm(), 1e-7);
             }
-            for (std::size_t j = 0; j < swept.world().joints.size(); ++j) {
-                const Vec3 force = rows.world().joints[j].force;
-                EXPECT_LT((swept.world().joints[j].force - force).norm(), 1e-6 * (1.0 + force.norm()));
+            for (std::size_t j = 0; j < swept.model().joints.size(); ++j) {
+                const Vec3 force = rows.outputs().joints[j].force;
+                EXPECT_LT((swept.outputs().joints[j].force - force).norm(), 1e-6 * (1.0 + force.norm()));
             }
         }
 }
@@ -121,8 +121,8 @@ TEST(ChainSweep, KernelsAgree) {
 TEST(ChainSweep, RefusesInvertedBodies) {
     Simulation simulation(zigzag(6, true, false, 3));
     simulation.step();
-    for (int i = 0; i < 6; ++i) simulation.world().bodies.q[i].col(0) *= -1.0;
-    for (auto& rate : simulation.world().bodies.rate) rate.setZero();
+    for (int i = 0; i < 6; ++i) simulation.state().q[i].col(0) *= -1.0;
+    for (auto& rate : simulation.state().rate) rate.setZero();
     EXPECT_FALSE(was_swept(simulation.step()));
 }
 

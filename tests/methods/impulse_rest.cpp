@@ -8,20 +8,20 @@ namespace {
 
 using namespace impulse_test;
 
-// The farthest any body strays from its start within the time.
+// The farthest any body moves from its start within the time.
 double farthest_move(Scene scene, double seconds) {
     Simulation simulation(std::move(scene));
-    std::vector<Mat34> start = simulation.world().bodies.q;
+    std::vector<Mat34> start = simulation.state().q;
     double farthest = 0;
     const int steps = static_cast<int>(std::lround(seconds / simulation.dt()));
     for (int s = 0; s < steps; ++s) {
         simulation.step();
         for (std::size_t i = 0; i < start.size(); ++i) {
-            const Shape& shape = simulation.world().shape_of(static_cast<int>(i));
-            if (simulation.world().bodies.type[i] == BodyType::static_body) continue;
+            const Shape& shape = simulation.model().shape_of(static_cast<int>(i));
+            if (simulation.state().type[i] == BodyType::static_body) continue;
             for (const Vec3& v : shape.mesh.vertices)
-                farthest = std::max(
-                    farthest, (transform(simulation.world().bodies.q[i], v) - transform(start[i], v)).norm());
+                farthest = std::max(farthest,
+                                    (transform(simulation.state().q[i], v) - transform(start[i], v)).norm());
         }
     }
     return farthest;
@@ -54,17 +54,17 @@ TEST(ImpulseRest, PyramidWithSleepingFallsAsleep) {
         for (int i = 0; i < 5 - row; ++i)
             add_body(scene, box, Vec3(0.52 * (i + 0.5 * row), 0.25 + 0.5 * row, 0));
     Simulation simulation(scene);
-    const auto start = simulation.world().bodies.q;
+    const auto start = simulation.state().q;
     StepReport report;
     for (int i = 0; i < 200; ++i) report = simulation.step();
     for (std::size_t i = 0; i < start.size(); ++i)
-        EXPECT_LT((simulation.world().bodies.q[i].col(3) - start[i].col(3)).norm(), 1e-3);
+        EXPECT_LT((simulation.state().q[i].col(3) - start[i].col(3)).norm(), 1e-3);
     double asleep = -1;
     for (const auto& [name, value] : report.figures)
         if (name == "asleep") asleep = value;
     EXPECT_EQ(asleep, 15);
-    EXPECT_EQ(energies(simulation.world()).kinetic, 0);
-    EXPECT_GT(simulation.world().contacts.size(), 30u);  // forces of sleepers are still recorded
+    EXPECT_EQ(energies(simulation.model(), simulation.state()).kinetic, 0);
+    EXPECT_GT(simulation.outputs().contacts.size(), 30u);  // forces of sleepers are still recorded
 }
 
 TEST(ImpulseRest, ContactForcesCarryTheWeights) {
@@ -76,7 +76,7 @@ TEST(ImpulseRest, ContactForcesCarryTheWeights) {
     Simulation simulation(scene);
     run(simulation, 0.3);
     double floor = 0, between = 0;
-    for (const Contact& c : simulation.world().contacts) {
+    for (const Contact& c : simulation.outputs().contacts) {
         ASSERT_LT(c.a, c.b);
         (c.a == 0 ? floor : between) += c.force.y();
     }
@@ -95,21 +95,20 @@ TEST_P(Incline, BlockSticksOrSlidesAsCoulombSays) {
     add_body(scene, add_box(scene, Vec3(0.4, 0.2, 0.3)), 0.1 * normal).rotation = slope_rotation(angle);
     Simulation simulation(scene);
     run(simulation, 1.0);
-    const double along = down.dot(simulation.world().bodies.q[1].col(3));
+    const double along = down.dot(simulation.state().q[1].col(3));
     const double acceleration = 9.81 * (std::sin(angle) - mu * std::cos(angle));
     if (acceleration <= 0) {
         EXPECT_LT(std::abs(along), 1e-9);
     } else {
-        // semi-implicit Euler adds half a step: s = a t (t + dt) / 2
-        EXPECT_NEAR(along, acceleration * 1.01 / 2, 0.01 * acceleration / 2);
+        EXPECT_NEAR(along, acceleration / 2, 0.002 * acceleration / 2);
     }
 }
 INSTANTIATE_TEST_SUITE_P(Friction, Incline, testing::Values(0.0, 0.2, 0.4, 0.6, 0.8));
 
 TEST(ImpulseRest, BoxOnASlopeHasExactlyNoSpeedAfterAnyStep) {
-    for (bool third_law : {true, false}) {
+    for (const char* solver : {"gauss-seidel", "decomposition"}) {
         Scene scene = make_scene(0.8);
-        scene.method_params["third_law"] = third_law;
+        scene.method_params["solver"] = std::string(solver);
         scene.method_params["sleeping"] = false;
         const double angle = std::atan(0.5);
         add_body(scene, add_shape(scene, "plane"), Vec3::Zero(), BodyType::static_body).rotation =
@@ -119,7 +118,7 @@ TEST(ImpulseRest, BoxOnASlopeHasExactlyNoSpeedAfterAnyStep) {
         Simulation simulation(scene);
         for (int i = 0; i < 100; ++i) {
             simulation.step();
-            EXPECT_EQ(simulation.world().bodies.rate[1].norm(), 0.0) << i;
+            EXPECT_EQ(simulation.state().rate[1].norm(), 0.0) << i;
         }
     }
 }
@@ -132,14 +131,15 @@ TEST(ImpulseMotion, SpinningBoxSlowsByFrictionAtItsCorners) {
     add_body(scene, add_box(scene, Vec3(0.4, 0.1, 0.4)), Vec3(0, 0.05, 0)).angular_velocity =
         Vec3(0, spin, 0);
     Simulation simulation(scene);
-    const Bodies& bodies = simulation.world().bodies;
+    const Bodies& bodies = simulation.model().bodies;
     const double r = 0.2 * std::sqrt(2.0), inertia = bodies.mass[1] * (0.16 + 0.16) / 12;
     const double slowing = mu * bodies.mass[1] * 9.81 * r / inertia, time = 0.1;
     run(simulation, time);
-    const Mat3 W = bodies.rate[1].leftCols<3>() * bodies.q[1].leftCols<3>().transpose();
+    const Mat3 W =
+        simulation.state().rate[1].leftCols<3>() * simulation.state().q[1].leftCols<3>().transpose();
     EXPECT_NEAR(W(0, 2), spin - slowing * time, 0.01 * spin);
     run(simulation, 1.0);
-    EXPECT_LT(bodies.rate[1].norm(), 1e-6);  // and it stops
+    EXPECT_LT(simulation.state().rate[1].norm(), 1e-6);  // and it stops
 }
 
 TEST(ImpulseMotion, SphereRollsAtFiveSevenths) {
@@ -152,11 +152,11 @@ TEST(ImpulseMotion, SphereRollsAtFiveSevenths) {
     Simulation simulation(scene);
     run(simulation, 1.0);
     // the mesh's moment differs from 2/5 m r^2 by the facets: use the body's own, I = k m r^2
-    const Bodies& bodies = simulation.world().bodies;
+    const Bodies& bodies = simulation.model().bodies;
     const double k = bodies.moments_of_inertia(1).x() / (bodies.mass[1] * 0.25);
     const double acceleration = 9.81 * std::sin(angle) / (1 + k);
     EXPECT_NEAR(k, 0.4, 0.005);
-    EXPECT_NEAR(down.dot(bodies.q[1].col(3)), acceleration * 1.01 / 2, 0.01 * acceleration / 2);
+    EXPECT_NEAR(down.dot(simulation.state().q[1].col(3)), acceleration / 2, 0.002 * acceleration / 2);
 }
 
 TEST(ImpulseMotion, SlidingBallEndsRollingWithFiveSeventhsOfItsSpeed) {
@@ -167,9 +167,9 @@ TEST(ImpulseMotion, SlidingBallEndsRollingWithFiveSeventhsOfItsSpeed) {
     ball.linear_velocity = Vec3(3, 0, 0);
     Simulation simulation(scene);
     run(simulation, 2.0);
-    const Bodies& bodies = simulation.world().bodies;
+    const Bodies& bodies = simulation.model().bodies;
     const double k = bodies.moments_of_inertia(1).x() / (bodies.mass[1] * 0.25);
-    EXPECT_NEAR(bodies.rate[1](0, 3), 3.0 / (1 + k), 0.01 * 3.0 / 1.4);  // 5/7 for k = 2/5
+    EXPECT_NEAR(simulation.state().rate[1](0, 3), 3.0 / (1 + k), 0.01 * 3.0 / 1.4);  // 5/7 for k = 2/5
 }
 
 TEST(ImpulseMotion, SpinningTopPrecesses) {
@@ -187,8 +187,8 @@ TEST(ImpulseMotion, SpinningTopPrecesses) {
         0.5 * length * axis);
     top.rotation = tilted;
     Simulation probe(scene);
-    const double mass = probe.world().bodies.mass[1];
-    const Vec3 moments = probe.world().bodies.moments_of_inertia(1);
+    const double mass = probe.model().bodies.mass[1];
+    const Vec3 moments = probe.model().bodies.moments_of_inertia(1);
     const double I3 = moments.y() < 0 ? 0 : 0.3 * mass * radius * radius;
     const double I1 =
         0.15 * mass * radius * radius + 0.0375 * mass * length * length + mass * l * l;  // about the tip
@@ -206,9 +206,9 @@ TEST(ImpulseMotion, SpinningTopPrecesses) {
     Vec3 last = axis;
     for (int i = 0; i < static_cast<int>(time / scene.dt); ++i) {
         simulation.step();
-        const Mat34& q = simulation.world().bodies.q[1];
+        const Mat34& q = simulation.state().q[1];
         const Quat body(Mat3(q.leftCols<3>()));
-        const Vec3 now = body * simulation.world().shape_of(1).geometry_frame.rotation * -Vec3::UnitY();
+        const Vec3 now = body * simulation.model().shape_of(1).geometry_frame.rotation * -Vec3::UnitY();
         turned +=
             std::atan2(last.z() * now.x() - last.x() * now.z(), last.x() * now.x() + last.z() * now.z());
         last = now;
@@ -224,11 +224,12 @@ TEST(ImpulseMotion, FreeFlightIsAParabolaOfTheTrueHeightAndKeepsItsEnergy) {
     body.linear_velocity = Vec3(3, 5, -1);
     body.angular_velocity = Vec3(1, 8, 2);
     Simulation simulation(scene);
-    const double start = energies(simulation.world()).total();
+    const double start = energies(simulation.model(), simulation.state()).total();
     run(simulation, 1.0);
     const Vec3 expected = Vec3(0, 2, 0) + Vec3(3, 5, -1) + 0.5 * Vec3(0, -9.81, 0);
-    EXPECT_LT((simulation.world().bodies.q[1].col(3) - expected).norm(), 1e-12);
-    EXPECT_NEAR(energies(simulation.world()).total(), start, 1e-6 * start);  // turning is second order
+    EXPECT_LT((simulation.state().q[1].col(3) - expected).norm(), 1e-12);
+    EXPECT_NEAR(energies(simulation.model(), simulation.state()).total(), start,
+                1e-6 * start);  // turning is second order
 }
 
 TEST(ImpulseMotion, BallBouncesToTheSquareOfItsRestitution) {
@@ -242,8 +243,8 @@ TEST(ImpulseMotion, BallBouncesToTheSquareOfItsRestitution) {
     bool bounced = false;
     for (int i = 0; i < 400; ++i) {
         simulation.step();
-        bounced = bounced || simulation.world().bodies.rate[1](1, 3) > 0;
-        if (bounced) highest = std::max(highest, simulation.world().bodies.q[1](1, 3) - 0.1);
+        bounced = bounced || simulation.state().rate[1](1, 3) > 0;
+        if (bounced) highest = std::max(highest, simulation.state().q[1](1, 3) - 0.1);
     }
     EXPECT_NEAR(highest, 0.49, 0.015);
 }
@@ -261,7 +262,7 @@ TEST(ImpulseMotion, SlowImpactsDoNotBounce) {
         double fastest_up = 0;
         for (int i = 0; i < 100; ++i) {
             simulation.step();
-            fastest_up = std::max(fastest_up, simulation.world().bodies.rate[1](1, 3));
+            fastest_up = std::max(fastest_up, simulation.state().rate[1](1, 3));
         }
         EXPECT_NEAR(fastest_up, threshold > 0.44 ? 0.0 : 0.7 * std::sqrt(2 * 9.81 * 0.01), 0.02) << threshold;
     }
@@ -277,11 +278,10 @@ TEST(ImpulseMethod, PositionCorrectionMovesBodiesApartWithoutGivingThemSpeed) {
     StepReport report;
     for (int i = 0; i < 100; ++i) {
         report = simulation.step();
-        EXPECT_EQ(energies(simulation.world()).kinetic, 0.0) << i;
+        EXPECT_LT(energies(simulation.model(), simulation.state()).kinetic, 1e-12) << i;
     }
-    EXPECT_GT(report.min_distance, -0.01);  // within the slop: 1/200 of the radius
-    const Vec3 centre =
-        (simulation.world().bodies.q[0].col(3) + 3 * simulation.world().bodies.q[1].col(3)) / 4;
+    EXPECT_GT(report.min_distance, -1e-4);
+    const Vec3 centre = (simulation.state().q[0].col(3) + 3 * simulation.state().q[1].col(3)) / 4;
     EXPECT_LT((centre - Vec3(0, 0.675, 0)).norm(),
               1e-12);  // what correction moves is reported apart, and balances
     double carried = -1;

@@ -124,7 +124,7 @@ TEST(ImpulseSolvers, BoxOnASlopeStaysAtExactlyZeroSpeedStepAfterStep) {
                 b.problem.twist[1].v = gravity_step;
                 std::vector<char> held;
                 if (third_law)
-                    hold_single_bodies(b.problem, 0.5, held);
+                    hold_single_bodies(b.problem, 0.5, 1e300, held);
                 else
                     solve_by_decomposition(b.problem);
                 EXPECT_EQ(b.problem.twist[1].v, Vec3::Zero()) << rows << " " << step;

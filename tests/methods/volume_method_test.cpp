@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "model/elastic_cut.hpp"
 #include "scene/builtin/scene_parts.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/simulation.hpp"
-#include "world/elastic_cut.hpp"
 
 namespace tenon {
 namespace {
@@ -38,9 +38,9 @@ TEST(VolumeMethod, BlockOnAnInclineSticksAndSlidesAsTheorySays) {
             body_spec(scene, "block", box_spec({0.4, 0.2, 0.4}), tilt * Vec3(-1, 0.1 - 0.006, 0), tilt));
         scene.method_params["pixel"] = 0.0125;
         Simulation simulation(scene);
-        const Vec3 start = simulation.world().bodies.q[1].col(3);
+        const Vec3 start = simulation.state().q[1].col(3);
         for (int i = 0; i < 100; ++i) simulation.step();
-        const double moved = (simulation.world().bodies.q[1].col(3) - start).dot(tilt * Vec3::UnitX());
+        const double moved = (simulation.state().q[1].col(3) - start).dot(tilt * Vec3::UnitX());
         const double wanted = std::max(0.0, 0.5 * 9.81 * (std::sin(angle) - mu * std::cos(angle)) * 0.25);
         EXPECT_NEAR(moved, wanted, 0.02 * wanted + 0.004) << mu;
     }
@@ -56,11 +56,11 @@ TEST(VolumeMethod, StackedBoxesCarryTheirWeights) {
     Simulation simulation(scene);
     for (int i = 0; i < 60; ++i) simulation.step();
     std::array<double, 3> under{};
-    for (const Contact& contact : simulation.world().contacts)
+    for (const Contact& contact : simulation.outputs().contacts)
         under[std::min(contact.a, contact.b)] += std::abs(contact.force.y());
     const double weight = 1000 * 0.125 * 9.81;
     for (int i = 0; i < 3; ++i) EXPECT_NEAR(under[i], (3 - i) * weight, 0.01 * weight) << i;
-    for (int i = 1; i < 4; ++i) EXPECT_LT(simulation.world().bodies.rate[i].norm(), 0.01);
+    for (int i = 1; i < 4; ++i) EXPECT_LT(simulation.state().rate[i].norm(), 0.01);
 }
 
 // Separation moves positions only: two bodies that overlap deeply at rest end apart and at rest.
@@ -74,11 +74,11 @@ TEST(VolumeMethod, DeepOverlapsSeparateWithoutAddedVelocity) {
     double kinetic = 0;
     for (int i = 0; i < 6; ++i) {
         simulation.step();
-        kinetic = std::max(kinetic, energies(simulation.world()).kinetic);
+        kinetic = std::max(kinetic, energies(simulation.model(), simulation.state()).kinetic);
     }
     EXPECT_LT(kinetic, 1e-12);
     double depth = 0;
-    for (const Contact& contact : simulation.world().contacts) depth = std::max(depth, -contact.distance);
+    for (const Contact& contact : simulation.outputs().contacts) depth = std::max(depth, -contact.distance);
     EXPECT_LE(depth, 0.55 * 0.02);
 }
 
@@ -99,23 +99,25 @@ TEST(VolumeMethod, CollisionsKeepMomentum) {
         scene.method_params["pixel"] = 0.02;
         scene.method_params["forces_at_center"] = at_center;
         Simulation simulation(scene);
-        const Vec3 start = linear_momentum(simulation.world());
-        const double scale = 4 * simulation.world().bodies.mass[0];
+        const Vec3 start = linear_momentum(simulation.model(), simulation.state());
+        const double scale = 4 * simulation.model().bodies.mass[0];
         int contacts = 0;
         double ghost =
             0;  // largest change of angular momentum in a step in which positions are not corrected
         for (int i = 0; i < 60; ++i) {
-            const Vec3 before = angular_momentum(simulation.world());
+            const Vec3 before = angular_momentum(simulation.model(), simulation.state());
             const StepReport report = simulation.step();
             contacts += report.contacts;
             double loops = 1;
             for (const auto& [name, value] : report.figures)
                 if (name == "stabilisation_loops") loops = value;
             if (report.contacts > 0 && loops == 0)
-                ghost = std::max(ghost, (angular_momentum(simulation.world()) - before).norm() / scale);
+                ghost = std::max(
+                    ghost,
+                    (angular_momentum(simulation.model(), simulation.state()) - before).norm() / scale);
         }
         EXPECT_GT(contacts, 0);
-        EXPECT_LT((linear_momentum(simulation.world()) - start).norm(), 1e-12 * scale);
+        EXPECT_LT((linear_momentum(simulation.model(), simulation.state()) - start).norm(), 1e-12 * scale);
         EXPECT_LT(ghost, at_center ? 1e-10 : 0.05);
         if (!at_center) {
             EXPECT_GT(ghost, 1e-6);
@@ -144,8 +146,8 @@ TEST(VolumeMethod, PenaltiesCarryAndViscousFrictionSlowsDown) {
         for (int i = 0; i < steps; ++i) simulation.step();
         // a sliding block is seen a pixel longer or shorter than it is
         const double speed = sliding ? std::pow(1 - dt * rate, steps) : 0.0;
-        EXPECT_NEAR(simulation.world().bodies.rate[1](0, 3), speed, 0.02 * speed + 1e-9);
-        EXPECT_NEAR(simulation.world().bodies.q[1](1, 3), 0.1 - depth, 0.01 * depth);
+        EXPECT_NEAR(simulation.state().rate[1](0, 3), speed, 0.02 * speed + 1e-9);
+        EXPECT_NEAR(simulation.state().q[1](1, 3), 0.1 - depth, 0.01 * depth);
     }
 }
 
@@ -167,9 +169,9 @@ TEST(VolumeMethod, ElasticBallRestsOnTheFloor) {
     Simulation simulation(scene);
     for (int i = 0; i < 100; ++i) simulation.step();
     double mass = 0, force = 0, speed = 0;
-    for (double m : simulation.world().elastic[0].vertex_mass) mass += m;
-    for (const Vec3& v : simulation.world().elastic[0].v) speed = std::max(speed, v.norm());
-    for (const Contact& contact : simulation.world().contacts) force += std::abs(contact.force.y());
+    for (double m : simulation.model().elastic[0].vertex_mass) mass += m;
+    for (const Vec3& v : simulation.state().elastic[0].v) speed = std::max(speed, v.norm());
+    for (const Contact& contact : simulation.outputs().contacts) force += std::abs(contact.force.y());
     EXPECT_NEAR(force, mass * 9.81, 0.05 * mass * 9.81);
     EXPECT_LT(speed, 0.05);
 }
@@ -230,8 +232,8 @@ TEST(VolumeMethod, RefinesPixelsForThinBodies) {
     Simulation simulation(scene);
     for (int i = 0; i < 40; ++i) simulation.step();
     // at rest half a pixel deep, which is an eighth of the plate's thickness here
-    EXPECT_NEAR(simulation.world().bodies.q[1](1, 3), 0.01, 0.005);
-    EXPECT_LT(simulation.world().bodies.rate[1].norm(), 0.02);
+    EXPECT_NEAR(simulation.state().q[1](1, 3), 0.01, 0.005);
+    EXPECT_LT(simulation.state().rate[1].norm(), 0.02);
 }
 
 ForceSpec push(int body, const Vec3& force) {
@@ -265,7 +267,7 @@ TEST(VolumeMethod, GraspHoldsThenSlipsWhenPulledPastFriction) {
         for (int i = 0; i < steps; ++i) simulation.step();
         // backward Euler: the sum of steps is dt^2 a n (n + 1) / 2
         const double slip = std::max(0.0, (load - 1) * 2 * mu * F / mass) * dt * dt * steps * (steps + 1) / 2;
-        EXPECT_NEAR(-simulation.world().bodies.q[0](1, 3), slip, 0.02 * slip + 1e-4) << load;
+        EXPECT_NEAR(-simulation.state().q[0](1, 3), slip, 0.02 * slip + 1e-4) << load;
     }
 }
 
@@ -284,7 +286,9 @@ TEST(VolumeMethod, DeepOverlapsOfSoftBodiesSeparateWithoutAddedEnergy) {
         for (const auto& [name, value] : with.step().figures)
             if (name == "depth") depth = value;
         without.step();
-        EXPECT_LE(energies(with.world()).kinetic, 1.0001 * energies(without.world()).kinetic) << i;
+        EXPECT_LE(energies(with.model(), with.state()).kinetic,
+                  1.0001 * energies(without.model(), without.state()).kinetic)
+            << i;
     }
     EXPECT_LE(depth, 0.6 * 0.015);
 }
@@ -297,12 +301,12 @@ TEST(VolumeMethod, ACutBodyFallsInTwo) {
         Simulation simulation(scene);
         while (simulation.time() < 0.7) simulation.step();
         lowest[cut] = 1e300;
-        for (const Vec3& x : simulation.world().elastic[0].x) lowest[cut] = std::min(lowest[cut], x.y());
+        for (const Vec3& x : simulation.state().elastic[0].x) lowest[cut] = std::min(lowest[cut], x.y());
         if (cut == 0) continue;
-        const ElasticBody& body = simulation.world().elastic[0];
+        const std::vector<Vec3>& x = simulation.state().elastic[0].x;
         double gap = 0;
-        for (const Bond& bond : bonds_of(body, *cut_of(scene)))
-            gap = std::max(gap, (body.x[bond.a] - body.x[bond.b]).norm());
+        for (const Bond& bond : bonds_of(simulation.model().elastic[0], *cut_of(scene)))
+            gap = std::max(gap, (x[bond.a] - x[bond.b]).norm());
         EXPECT_GT(gap, 0.02);
     }
     EXPECT_LT(lowest[1], lowest[0] - 0.05);
@@ -311,11 +315,11 @@ TEST(VolumeMethod, ACutBodyFallsInTwo) {
 TEST(VolumeMethod, BondedVerticesMoveAsOne) {
     const Scene scene = make_builtin(*find_builtin("cut"), {{"cell_size", 0.08}});
     Simulation simulation(scene);
-    const std::vector<Bond> bonds = bonds_of(simulation.world().elastic[0], *cut_of(scene));
+    const std::vector<Bond> bonds = bonds_of(simulation.model().elastic[0], *cut_of(scene));
     ASSERT_FALSE(bonds.empty());
     for (int i = 0; i < 5; ++i) simulation.step();
-    const ElasticBody& body = simulation.world().elastic[0];
-    for (const Bond& bond : bonds) EXPECT_EQ(body.x[bond.a], body.x[bond.b]);
+    const std::vector<Vec3>& x = simulation.state().elastic[0].x;
+    for (const Bond& bond : bonds) EXPECT_EQ(x[bond.a], x[bond.b]);
 }
 
 TEST(VolumeMethod, RefusesCutsThatCannotBeMade) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "geometry/initial_check.hpp"
+#include "model/initial_check.hpp"
 #include "scene/builtin/scene_parts.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/simulation.hpp"
@@ -10,13 +10,18 @@
 namespace tenon::volume {
 namespace {
 
+model::InitialCheck check_start(const Scene& scene) {
+    const Model model = compile(scene);
+    return model::check_initial_state(model, initial_state(model));
+}
+
 TEST(Untangle, MakesRandomPilesAcceptable) {
     for (int seed = 1; seed <= 6; ++seed) {
         Scene scene = make_builtin(*find_builtin("overlapping-pile"),
                                    {{"bodies", 2.0 + 3 * seed}, {"seed", static_cast<double>(seed)}});
-        ASSERT_FALSE(geometry::check_initial_state(build_world(scene)).problems.empty());
+        ASSERT_FALSE(check_start(scene).problems.empty());
         const UntangleReport report = untangle(scene, {});
-        const geometry::InitialCheck after = geometry::check_initial_state(build_world(scene));
+        const model::InitialCheck after = check_start(scene);
         EXPECT_TRUE(after.problems.empty()) << seed;
         EXPECT_TRUE(report.clean()) << seed << ": " << (report.remaining.empty() ? "" : report.remaining[0]);
         ASSERT_FALSE(report.moved.empty());
@@ -55,7 +60,7 @@ TEST(Untangle, NamesLinkedRings) {
     Scene linked;
     ring(linked, "ring-1", {0, 0, 0}, Quat::Identity());
     ring(linked, "ring-2", {0.08, 0, 0}, turn(90, Vec3::UnitX()));
-    ASSERT_FALSE(geometry::check_initial_state(build_world(linked)).problems.empty());
+    ASSERT_FALSE(check_start(linked).problems.empty());
     const UntangleReport report = untangle(linked, {});
     EXPECT_TRUE(report.clean());
     ASSERT_EQ(report.linked.size(), 1u);
@@ -81,6 +86,26 @@ TEST(Untangle, LeavesSeparateBodiesAlone) {
     EXPECT_EQ(scene.bodies[1].position, Vec3(2, 0, 0));
 }
 
+// A box that just touches the floor overlaps it by nothing and moves by the margin alone.
+TEST(Untangle, MovesABoxThatTouchesTheFloorByTheMargin) {
+    Scene scene;
+    BodySpec floor = body_spec(scene, "floor", box_spec({4, 0.5, 4}), {0, -0.25, 0});
+    floor.type = BodyType::static_body;
+    scene.add_body(floor);
+    scene.add_body(body_spec(scene, "box", box_spec({1, 1, 1}), {0, 0.5, 0}));
+    scene.add_body(body_spec(scene, "far", box_spec({1, 1, 1}), {1.2, 0.52, 0}));  // 20 mm of air under it
+    UntangleOptions options;
+    options.margin = 0.002;
+    const UntangleReport report = untangle(scene, options);
+    ASSERT_TRUE(report.clean());
+    EXPECT_EQ(report.overlap_depth, 0);
+    ASSERT_EQ(report.moved.size(), 1u);
+    EXPECT_EQ(report.moved[0].body, "box");
+    EXPECT_GE(scene.bodies[1].position.y(), 0.502 * (1 - 1e-9));
+    EXPECT_LT(scene.bodies[1].position.y(), 0.5022);
+    EXPECT_EQ(scene.bodies[2].position, Vec3(1.2, 0.52, 0));
+}
+
 // Two boxes that overlap by 0.1 along x move apart by about that much and keep the margin.
 TEST(Untangle, MovesBodiesByAboutTheOverlap) {
     Scene scene;
@@ -91,8 +116,8 @@ TEST(Untangle, MovesBodiesByAboutTheOverlap) {
     const UntangleReport report = untangle(scene, options);
     ASSERT_TRUE(report.clean());
     const double gap = scene.bodies[1].position.x() - scene.bodies[0].position.x() - 1;
-    EXPECT_GT(gap, 0.0);
-    EXPECT_LT(gap, 0.2);
+    EXPECT_GT(gap, 0.999 * options.margin);
+    EXPECT_LT(gap, 1.01 * options.margin);
 }
 
 }  // namespace

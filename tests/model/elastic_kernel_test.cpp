@@ -5,7 +5,7 @@
 #include <Eigen/Geometry>
 #include <random>
 
-#include "world/elastic_elements.hpp"
+#include "model/elastic_elements.hpp"
 
 namespace tenon {
 namespace {

@@ -1,5 +1,5 @@
 // Joint rows and coordinates: gradients by finite differences, values on motions the joint allows.
-#include "world/joint_rows.hpp"
+#include "model/joint_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "world/rigid_state.hpp"
+#include "model/rigid_state.hpp"
 
 #include <gtest/gtest.h>
 
-namespace tenon::world {
+namespace tenon::model {
 namespace {
 
 RigidState spinning() {
@@ -91,4 +91,4 @@ TEST(RigidState, AdvanceIsOfSecondOrder) {
 }
 
 }  // namespace
-}  // namespace tenon::world
+}  // namespace tenon::model

@@ -20,7 +20,7 @@ Mesh box(double x, double y, double z) {
 }
 
 struct Stand {
-    Model model;
+    Drawing model;
     run::Frame frame;
 
     void add(const Mesh& mesh, const Vec3& position, std::array<double, 3> color, bool moves = true) {

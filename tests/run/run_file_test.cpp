@@ -18,32 +18,34 @@ namespace {
 
 using test::small_world;
 using test::TemporaryFolder;
+using test::TestWorld;
 
 // Every kind of content once: bodies, elastic body, joint, contact, ignored pair.
-World rich_world() {
-    World world = small_world(3);
-    world.bodies.type[0] = BodyType::static_body;
-    world.bodies.group[1] = "left";
-    world.bodies.collides[2] = 0;
-    world.bodies.rate[1].setConstant(0.1);
-    world.ignored_pairs.insert(pair_key(0, 2));
+TestWorld rich_world() {
+    Model model = test::small_model(3);
+    model.bodies.start_type[0] = BodyType::static_body;
+    model.bodies.group[1] = "left";
+    model.bodies.collides[2] = 0;
+    model.bodies.start_rate[1].setConstant(0.1);
+    model.ignored_pairs.insert(pair_key(0, 2));
     Joint joint;
     joint.spec.name = "pin";
     joint.spec.type = JointType::hinge;
     joint.bodies = {-1, 1};
     joint.point = {Vec3(1, 2, 3), Vec3(4, 5, 6)};
     joint.frame = {Mat3::Identity(), Mat3::Identity()};
-    joint.force = Vec3(7, 8, 9);
-    joint.coordinate = {0.5, 0, 0};
-    world.joints.push_back(joint);
+    model.joints.push_back(joint);
     ElasticBody pad;
     pad.name = "pad";
-    pad.rest = pad.x = pad.v = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    pad.rest = pad.start_x = pad.start_v = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     pad.vertex_mass = {1, 1, 1, 1};
     pad.tets = {{0, 1, 2, 3}};
     pad.surface = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
-    pad.element_state = {0.25f};
-    world.elastic.push_back(pad);
+    model.elastic.push_back(pad);
+    TestWorld world = test::make_world(std::move(model));
+    world.state.joint_coordinate[0] = {0.5, 0, 0};
+    world.outputs.joints[0].force = Vec3(7, 8, 9);
+    world.outputs.element_state[0] = {0.25f};
     Contact contact;
     contact.a = 1;
     contact.b = 3;
@@ -51,7 +53,7 @@ World rich_world() {
     contact.normal = Vec3(0, 1, 0);
     contact.force = Vec3(0, 11, 0);
     contact.distance = -1e-4;
-    world.contacts.push_back(contact);
+    world.outputs.contacts.push_back(contact);
     return world;
 }
 
@@ -66,16 +68,16 @@ void expect_input_error(const std::function<void()>& action, const std::string& 
 
 TEST(RunFile, KeepsEveryNumberBitForBit) {
     TemporaryFolder folder;
-    World world = rich_world();
+    auto [model, state, outputs] = rich_world();
     Scene scene;
     scene.name = "rich";
     {
-        RunWriter writer(folder / "a.tenon", scene, world);
-        writer.add_frame(world);
-        world.step = 4;
-        world.time = 0.04;
-        world.bodies.q[1](0, 3) = 0.1 + 0.2;
-        world.elastic[0].x[2].y() = 1.0 / 3.0;
+        RunWriter writer(folder / "a.tenon", scene, model, state);
+        writer.add_frame(state, outputs);
+        state.step = 4;
+        state.time = 0.04;
+        state.q[1](0, 3) = 0.1 + 0.2;
+        state.elastic[0].x[2].y() = 1.0 / 3.0;
         StepRow row;
         row.step = 4;
         row.time = 0.04;
@@ -92,10 +94,10 @@ TEST(RunFile, KeepsEveryNumberBitForBit) {
         row.linear_momentum = Vec3(1, 2, 3);
         row.angular_momentum = Vec3(4, 5, 6);
         writer.add_step(row);
-        writer.add_path_piece(4, world.bodies.q);
+        writer.add_path_piece(4, state.q);
         writer.add_checkpoint(2, "older");
         writer.add_checkpoint(4, std::string("new\0er", 6));
-        writer.add_frame(world);
+        writer.add_frame(state, outputs);
         writer.set_meta("status", "done");
         writer.close();
     }
@@ -111,8 +113,8 @@ TEST(RunFile, KeepsEveryNumberBitForBit) {
     EXPECT_FALSE(reader.bodies()[2].collides);
     EXPECT_EQ(reader.bodies()[1].second_moments, Vec3(0.1, 0.2, 0.3));
     ASSERT_EQ(reader.shapes().size(), 1u);
-    EXPECT_EQ(reader.shapes()[0].mesh.vertices, world.shapes[0]->mesh.vertices);
-    EXPECT_EQ(reader.shapes()[0].mesh.triangles, world.shapes[0]->mesh.triangles);
+    EXPECT_EQ(reader.shapes()[0].mesh.vertices, model.shapes[0]->mesh.vertices);
+    EXPECT_EQ(reader.shapes()[0].mesh.triangles, model.shapes[0]->mesh.triangles);
     EXPECT_EQ(reader.shapes()[0].geometry_frame.position, Vec3(0.25, 0.5, -0.125));
     EXPECT_EQ(reader.shapes()[0].geometry_frame.rotation.coeffs(), Quat(0.5, 0.5, 0.5, 0.5).coeffs());
     ASSERT_EQ(reader.joints().size(), 1u);
@@ -121,18 +123,18 @@ TEST(RunFile, KeepsEveryNumberBitForBit) {
     ASSERT_EQ(reader.ignored_pairs().size(), 1u);
     EXPECT_EQ(reader.ignored_pairs()[0], (std::array<int, 2>{0, 2}));
     ASSERT_EQ(reader.elastic().size(), 1u);
-    EXPECT_EQ(reader.elastic()[0].tets, world.elastic[0].tets);
-    EXPECT_EQ(reader.elastic()[0].vertex_mass, world.elastic[0].vertex_mass);
+    EXPECT_EQ(reader.elastic()[0].tets, model.elastic[0].tets);
+    EXPECT_EQ(reader.elastic()[0].vertex_mass, model.elastic[0].vertex_mass);
 
     ASSERT_EQ(reader.frame_count(), 2);
     EXPECT_EQ(reader.frame_step(1), 4);
     const Frame frame = reader.frame(1);
     EXPECT_EQ(frame.step, 4);
     EXPECT_EQ(frame.time, 0.04);
-    EXPECT_EQ(frame.q, world.bodies.q);
-    EXPECT_EQ(frame.rate, world.bodies.rate);
-    EXPECT_EQ(frame.x[0], world.elastic[0].x);
-    EXPECT_EQ(frame.element_state[0], world.elastic[0].element_state);
+    EXPECT_EQ(frame.q, state.q);
+    EXPECT_EQ(frame.rate, state.rate);
+    EXPECT_EQ(frame.x[0], state.elastic[0].x);
+    EXPECT_EQ(frame.element_state[0], outputs.element_state[0]);
     ASSERT_EQ(frame.contacts.size(), 1u);
     EXPECT_EQ(frame.contacts[0].force, Vec3(0, 11, 0));
     EXPECT_EQ(frame.contacts[0].b, 3);
@@ -152,7 +154,7 @@ TEST(RunFile, KeepsEveryNumberBitForBit) {
     EXPECT_EQ(steps[0].energy.elastic, 3);
     EXPECT_TRUE(reader.has_path());
     ASSERT_EQ(reader.path_pieces(4, 4).size(), 1u);
-    EXPECT_EQ(reader.path_pieces(4, 4)[0], world.bodies.q);
+    EXPECT_EQ(reader.path_pieces(4, 4)[0], state.q);
     EXPECT_TRUE(reader.path_pieces(5, 9).empty());
     long step = 0;
     EXPECT_EQ(reader.checkpoint(step), std::string("new\0er", 6));
@@ -162,13 +164,13 @@ TEST(RunFile, KeepsEveryNumberBitForBit) {
 
 TEST(RunFile, ReaderFollowsALiveRun) {
     TemporaryFolder folder;
-    World world = small_world(2);
-    RunWriter writer(folder / "live.tenon", Scene(), world);
-    writer.add_frame(world);
+    auto [model, state, outputs] = small_world(2);
+    RunWriter writer(folder / "live.tenon", Scene(), model, state);
+    writer.add_frame(state, outputs);
     const RunReader reader(folder / "live.tenon");
     EXPECT_EQ(reader.frame_count(), 1);
-    world.step = 1;
-    writer.add_frame(world);
+    state.step = 1;
+    writer.add_frame(state, outputs);
     EXPECT_EQ(reader.frame_count(), 2);
     EXPECT_EQ(reader.frame(1).step, 1);
     EXPECT_EQ(reader.meta("status"), "running");
@@ -182,9 +184,9 @@ TEST(RunFile, KilledRunKeepsItsFrames) {
     const std::string file = folder / "killed.tenon";
     const pid_t child = fork();
     if (child == 0) {
-        World world = small_world(2);
-        RunWriter writer(file, Scene(), world);
-        for (world.step = 0; world.step < 5; ++world.step) writer.add_frame(world);
+        auto [model, state, outputs] = small_world(2);
+        RunWriter writer(file, Scene(), model, state);
+        for (state.step = 0; state.step < 5; ++state.step) writer.add_frame(state, outputs);
         StepRow row;
         row.step = 6;
         writer.add_step(row);  // belongs to a frame that never came
@@ -203,22 +205,22 @@ TEST(RunFile, KilledRunKeepsItsFrames) {
 TEST(RunFile, AppendsAfterACheckpoint) {
     TemporaryFolder folder;
     const std::string file = folder / "a.tenon";
-    World world = small_world(2);
+    auto [model, state, outputs] = small_world(2);
     {
-        RunWriter writer(file, Scene(), world);
-        for (world.step = 0; world.step <= 6; ++world.step) {
+        RunWriter writer(file, Scene(), model, state);
+        for (state.step = 0; state.step <= 6; ++state.step) {
             StepRow row;
-            row.step = world.step;
+            row.step = state.step;
             writer.add_step(row);
-            if (world.step % 2 == 0) writer.add_frame(world);
-            if (world.step == 3) writer.add_checkpoint(3, "three");
+            if (state.step % 2 == 0) writer.add_frame(state, outputs);
+            if (state.step == 3) writer.add_checkpoint(3, "three");
         }
         writer.close();
     }
     auto writer = RunWriter::reopen(file, 3);
-    world.step = 4;
-    world.bodies.q[0](0, 3) = 42;
-    writer->add_frame(world);
+    state.step = 4;
+    state.q[0](0, 3) = 42;
+    writer->add_frame(state, outputs);
     writer->close();
     const RunReader reader(file);
     ASSERT_EQ(reader.frame_count(), 3);
@@ -230,52 +232,55 @@ TEST(RunFile, AppendsAfterACheckpoint) {
 
 TEST(RunFile, FailedStartLeavesNothingBehind) {
     TemporaryFolder folder;
-    const World world = small_world(1);
-    { RunWriter writer(folder / "never.tenon", Scene(), world); }  // no frame ever came
+    const TestWorld world = small_world(1);
+    { RunWriter writer(folder / "never.tenon", Scene(), world.model, world.state); }  // no frame ever came
     EXPECT_EQ(folder.entries(), 0u);
-    expect_input_error([&] { RunWriter(folder.path(), Scene(), world); }, "directory");
-    expect_input_error([&] { RunWriter(folder / "none/a.tenon", Scene(), world); }, "cannot write");
-    expect_input_error([&] { RunWriter("/proc/a.tenon", Scene(), world); }, "cannot write");
-    expect_input_error([&] { RunWriter("/dev/null", Scene(), world); }, "plain file");
+    expect_input_error([&] { RunWriter(folder.path(), Scene(), world.model, world.state); }, "directory");
+    expect_input_error([&] { RunWriter(folder / "none/a.tenon", Scene(), world.model, world.state); },
+                       "cannot write");
+    expect_input_error([&] { RunWriter("/proc/a.tenon", Scene(), world.model, world.state); },
+                       "cannot write");
+    expect_input_error([&] { RunWriter("/dev/null", Scene(), world.model, world.state); }, "plain file");
     EXPECT_EQ(folder.entries(), 0u);
 }
 
 TEST(RunFile, ReplacesOnlyWhenTheNewRunHasStarted) {
     TemporaryFolder folder;
     const std::string file = folder / "a.tenon";
-    World world = small_world(1);
+    const TestWorld world = small_world(1);
     {
-        RunWriter writer(file, Scene(), world);
-        writer.add_frame(world);
+        RunWriter writer(file, Scene(), world.model, world.state);
+        writer.add_frame(world.state, world.outputs);
         writer.close();
     }
-    const World other = small_world(2);
-    { RunWriter writer(file, Scene(), other); }
+    const TestWorld other = small_world(2);
+    { RunWriter writer(file, Scene(), other.model, other.state); }
     EXPECT_EQ(RunReader(file).bodies().size(), 1u);
     {
-        RunWriter writer(file, Scene(), other);
-        writer.add_frame(other);
+        RunWriter writer(file, Scene(), other.model, other.state);
+        writer.add_frame(other.state, other.outputs);
         writer.close();
     }
     EXPECT_EQ(RunReader(file).bodies().size(), 2u);
     std::ofstream(folder / "scene.json") << "{\"bodies\": []}";
-    expect_input_error([&] { RunWriter(folder / "scene.json", Scene(), world); }, "not overwritten");
+    expect_input_error([&] { RunWriter(folder / "scene.json", Scene(), world.model, world.state); },
+                       "not overwritten");
 }
 
 TEST(RunFile, RefusesNumbersThatAreNotFinite) {
     TemporaryFolder folder;
-    World world = small_world(1);
-    RunWriter writer(folder / "a.tenon", Scene(), world);
-    writer.add_frame(world);
-    world.bodies.rate[0](1, 1) = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_THROW(writer.add_frame(world), StepFailure);
-    EXPECT_THROW(writer.add_path_piece(1, world.bodies.rate), StepFailure);
+    auto [model, state, outputs] = small_world(1);
+    RunWriter writer(folder / "a.tenon", Scene(), model, state);
+    writer.add_frame(state, outputs);
+    state.rate[0](1, 1) = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_THROW(writer.add_frame(state, outputs), StepFailure);
+    EXPECT_THROW(writer.add_path_piece(1, state.rate), StepFailure);
     StepRow row;
     row.step = 1;
     row.report.figures = {{"ratio", std::numeric_limits<double>::infinity()}};
     writer.add_step(row);
-    world.bodies.rate[0].setZero();
-    writer.add_frame(world);
+    state.rate[0].setZero();
+    writer.add_frame(state, outputs);
     writer.close();
     const RunReader reader(folder / "a.tenon");
     EXPECT_EQ(reader.frame_count(), 2);
@@ -286,13 +291,13 @@ TEST(RunFile, RefusesNumbersThatAreNotFinite) {
 TEST(RunFile, TenLinesOfPythonDrawIt) {
     if (std::system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0) GTEST_SKIP() << "no NumPy here";
     TemporaryFolder folder;
-    World world = small_world(3);
+    auto [model, state, outputs] = small_world(3);
     {
-        RunWriter writer(folder / "a.tenon", Scene(), world);
-        for (world.step = 0; world.step < 4; ++world.step) {
-            world.time = 0.1 * static_cast<double>(world.step);
-            world.bodies.q[1](1, 3) = 2.5 * world.time;
-            writer.add_frame(world);
+        RunWriter writer(folder / "a.tenon", Scene(), model, state);
+        for (state.step = 0; state.step < 4; ++state.step) {
+            state.time = 0.1 * static_cast<double>(state.step);
+            state.q[1](1, 3) = 2.5 * state.time;
+            writer.add_frame(state, outputs);
         }
         writer.close();
     }
@@ -321,10 +326,10 @@ TEST(RunFile, ReaderRefusesWhatIsNoRunFile) {
     sqlite3_close(other);
     expect_input_error([&] { RunReader(folder / "other.tenon"); }, "not a run file");
 
-    World world = small_world(40);
+    auto [model, state, outputs] = small_world(40);
     {
-        RunWriter writer(folder / "good.tenon", Scene(), world);
-        for (int i = 0; i < 5; ++i) writer.add_frame(world);
+        RunWriter writer(folder / "good.tenon", Scene(), model, state);
+        for (int i = 0; i < 5; ++i) writer.add_frame(state, outputs);
         writer.close();
     }
     const auto changed = [&](const char* name, const char* sql) {

@@ -154,18 +154,18 @@ TEST(Simulation, AFailedStepLeavesTheWorldAsItWas) {
     scene.dt = 1.0;
     Simulation simulation(scene);
     simulation.step();
-    World& world = simulation.world();
-    world.bodies.q[0](0, 3) = world.bodies.rate[0](0, 3) = 1.7e308;  // together past the largest double
-    const Mat34 q = world.bodies.q[0], rate = world.bodies.rate[0];
+    State& state = simulation.state();
+    state.q[0](0, 3) = state.rate[0](0, 3) = 1.7e308;  // together past the largest double
+    const Mat34 q = state.q[0], rate = state.rate[0];
     EXPECT_THROW(simulation.step(), StepFailure);
-    EXPECT_EQ(world.bodies.q[0], q);
-    EXPECT_EQ(world.bodies.rate[0], rate);
-    EXPECT_EQ(world.step, 1);
-    world.bodies.q[0].col(3) = Vec3(0, 5, 0);
-    world.bodies.rate[0].setZero();
-    world.bodies.rate[0](0, 3) = 2;
+    EXPECT_EQ(state.q[0], q);
+    EXPECT_EQ(state.rate[0], rate);
+    EXPECT_EQ(state.step, 1);
+    state.q[0].col(3) = Vec3(0, 5, 0);
+    state.rate[0].setZero();
+    state.rate[0](0, 3) = 2;
     simulation.step();
-    EXPECT_NEAR(world.bodies.q[0](0, 3), 2, 1e-9);
+    EXPECT_NEAR(state.q[0](0, 3), 2, 1e-9);
 }
 
 TEST(RunLoop, ResumesAfterAKillFromACheckpoint) {
@@ -263,7 +263,7 @@ TEST(RunLoop, ExpectationsAreMeasured) {
         {"quantity": "min_distance", "min": 0},
         {"quantity": "intersections", "max": 0}])";
     RunOptions options;
-    options.count_intersections = [](const World&) { return 0L; };
+    options.count_intersections = [](const Model&, const State&) { return 0L; };
     Scene scene = thrown_box(expect);
     ExpectSpec late;
     late.body = "box";

@@ -10,37 +10,38 @@
 namespace tenon::run {
 namespace {
 
-using test::small_world;
 using test::TemporaryFolder;
 
 // Body 1 moves along x at 2 m/s and spins about z at 3 rad/s; a step every 0.5 s, a frame every second step.
 std::string write_sample(const TemporaryFolder& folder) {
     const std::string file = folder / "a.tenon";
-    World world = small_world(2);
+    Model model = test::small_model(2);
     Joint joint;
     joint.spec.name = "a.b";
     joint.bodies = {0, 1};
     joint.frame = {Mat3::Identity(), Mat3::Identity()};
     joint.point = {Vec3::Zero(), Vec3::Zero()};
-    joint.force = Vec3(3, 0, 4);
-    world.joints.push_back(joint);
-    RunWriter writer(file, Scene(), world);
+    model.joints.push_back(joint);
+    State state = initial_state(model);
+    Outputs outputs(model);
+    outputs.joints[0].force = Vec3(3, 0, 4);
+    RunWriter writer(file, Scene(), model, state);
     for (long step = 0; step <= 4; ++step) {
-        world.step = step;
-        world.time = 0.5 * static_cast<double>(step);
-        world.bodies.q[1](0, 3) = 2 * world.time;
-        world.bodies.rate[1](0, 3) = 2;
-        world.bodies.rate[1].col(0) = Vec3(0, 3, 0);
-        world.bodies.rate[1].col(1) = Vec3(-3, 0, 0);
+        state.step = step;
+        state.time = 0.5 * static_cast<double>(step);
+        state.q[1](0, 3) = 2 * state.time;
+        state.rate[1](0, 3) = 2;
+        state.rate[1].col(0) = Vec3(0, 3, 0);
+        state.rate[1].col(1) = Vec3(-3, 0, 0);
         StepRow row;
         row.step = step;
-        row.time = world.time;
+        row.time = state.time;
         row.report.iterations = static_cast<int>(10 * step);
         if (step > 0) row.report.figures = {{"solves", 1.0}};
         row.energy.kinetic = 5;
         row.energy.gravity = -1;
         writer.add_step(row);
-        if (step % 2 == 0) writer.add_frame(world);
+        if (step % 2 == 0) writer.add_frame(state, outputs);
     }
     writer.close();
     return file;

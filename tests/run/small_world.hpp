@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "tenon/world.hpp"
+#include "test_world.hpp"
 
 namespace tenon::test {
 
@@ -21,13 +21,13 @@ inline std::shared_ptr<Shape> tetrahedron_shape() {
     return shape;
 }
 
-inline void add_plain_body(World& world, const std::string& name, int shape, const Vec3& position) {
-    Bodies& b = world.bodies;
+inline void add_plain_body(Model& model, const std::string& name, int shape, const Vec3& position) {
+    Bodies& b = model.bodies;
     b.name.push_back(name);
     b.shape.push_back(shape);
-    b.type.push_back(BodyType::dynamic_body);
-    b.q.push_back(to_matrix({position, Quat::Identity()}));
-    b.rate.push_back(Mat34::Zero());
+    b.start_type.push_back(BodyType::dynamic_body);
+    b.start_q.push_back(to_matrix({position, Quat::Identity()}));
+    b.start_rate.push_back(Mat34::Zero());
     b.mass.push_back(2.0);
     b.second_moments.push_back(Vec3(0.1, 0.2, 0.3));
     b.volume.push_back(1.0 / 6);
@@ -43,13 +43,17 @@ inline void add_plain_body(World& world, const std::string& name, int shape, con
     b.color.push_back({-1, -1, -1});
 }
 
-inline World small_world(int bodies) {
-    World world;
-    world.shapes.push_back(tetrahedron_shape());
-    world.materials.push_back(MaterialSpec{"default"});
+inline Model small_model(int bodies) {
+    Model model;
+    model.shapes.push_back(tetrahedron_shape());
+    model.materials.push_back(MaterialSpec{"default"});
     for (int i = 0; i < bodies; ++i)
-        add_plain_body(world, "body" + std::to_string(i), 0, Vec3(2.0 * i, 0, 0));
-    return world;
+        add_plain_body(model, "body" + std::to_string(i), 0, Vec3(2.0 * i, 0, 0));
+    return model;
+}
+
+inline TestWorld small_world(int bodies) {
+    return make_world(small_model(bodies));
 }
 
 // A folder that is gone when the test is.

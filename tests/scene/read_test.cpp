@@ -6,7 +6,7 @@
 #include "scene/support.hpp"
 #include "tenon/scene_io.hpp"
 #include "tenon/simulation.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 namespace {
@@ -55,15 +55,15 @@ TEST(ReadScene, ThePublishedExampleBuildsAWorld) {
     test::Folder folder;
     folder.write("weight.obj", test::cube_obj());
     folder.write("pad.msh", test::tetrahedron_msh());
-    const World world = build_world(read_scene(folder.write("swing.json", test::published_example)));
-    EXPECT_NEAR(world.bodies.mass[1], 7850 * 0.01, 1e-9);  // 1 x 0.1 x 0.1 m of steel
-    EXPECT_EQ(world.bodies.mass[2], 2);
-    EXPECT_LT((world.bodies.moments_of_inertia(2) - Vec3(0.01, 0.01, 0.02)).norm(), 1e-7);
-    EXPECT_EQ(world.joints.size(), 2u);
-    ASSERT_EQ(world.elastic.size(), 1u);
-    EXPECT_EQ(world.elastic[0].tets.size(), 1u);
-    EXPECT_EQ(world.forces.size(), 1u);
-    EXPECT_FALSE(world.may_collide(0, 1));
+    const Model model = compile(read_scene(folder.write("swing.json", test::published_example)));
+    EXPECT_NEAR(model.bodies.mass[1], 7850 * 0.01, 1e-9);  // 1 x 0.1 x 0.1 m of steel
+    EXPECT_EQ(model.bodies.mass[2], 2);
+    EXPECT_LT((model.bodies.moments_of_inertia(2) - Vec3(0.01, 0.01, 0.02)).norm(), 1e-7);
+    EXPECT_EQ(model.joints.size(), 2u);
+    ASSERT_EQ(model.elastic.size(), 1u);
+    EXPECT_EQ(model.elastic[0].tets.size(), 1u);
+    EXPECT_EQ(model.forces.size(), 1u);
+    EXPECT_FALSE(model.may_collide(0, 1));
 }
 
 TEST(ReadScene, HasADefaultForEverythingButBodies) {
@@ -175,12 +175,12 @@ TEST(ReadScene, KinematicBodiesAreReleasedWithTheirVelocity) {
          "motion": [{"time": 0}, {"time": 1, "position": [3, 5, 0]}]}]})",
                                       "t", ""));
     for (int step = 0; step < 5; ++step) simulation.step();
-    EXPECT_EQ(simulation.world().bodies.q[0](0, 3), 0);  // held so far
+    EXPECT_EQ(simulation.state().q[0](0, 3), 0);  // held so far
     for (int step = 0; step < 10; ++step) simulation.step();
-    EXPECT_NEAR(simulation.world().bodies.q[0](0, 3), 2 * 0.1, 1e-9);
-    EXPECT_NEAR(simulation.world().bodies.rate[0](2, 0), -0.5,
+    EXPECT_NEAR(simulation.state().q[0](0, 3), 2 * 0.1, 1e-9);
+    EXPECT_NEAR(simulation.state().rate[0](2, 0), -0.5,
                 1e-3);  // omega x e_x, with what the integrator loses
-    EXPECT_NEAR(simulation.world().bodies.q[1](0, 3), 3 * 0.15, 1e-9);  // goes on as its script went
+    EXPECT_NEAR(simulation.state().q[1](0, 3), 3 * 0.15, 1e-9);  // goes on as its script went
 }
 
 TEST(ReadScene, KeyframesKeepWhatTheyLeaveOut) {

@@ -10,7 +10,7 @@
 #include "scene/support.hpp"
 #include "tenon/scene_io.hpp"
 #include "tenon/simulation.hpp"
-#include "tenon/world.hpp"
+#include "tenon/state.hpp"
 
 namespace tenon {
 namespace {
@@ -163,7 +163,7 @@ TEST(RigidIpc, AllScenesBuildWithTheirMassesAndPoses) {
     for (const fs::path& file : files) {
         SCOPED_TRACE(file.filename().string());
         const Scene scene = import_rigid_ipc(file.string());
-        const World world = build_world(scene);
+        const Model model = compile(scene);
         const json problem = json::parse(std::ifstream(file))["rigid_body_problem"];
         int index = 0;
         for (const json& body : problem["rigid_bodies"]) {
@@ -187,8 +187,8 @@ TEST(RigidIpc, AllScenesBuildWithTheirMassesAndPoses) {
             }
             const double size = (hi - lo).norm();
             Vec3 lo_built = Vec3::Constant(1e9), hi_built = -lo_built;
-            for (const Vec3& v : world.shape_of(i).mesh.vertices) {
-                const Vec3 x = transform(world.bodies.q[i], v);
+            for (const Vec3& v : model.shape_of(i).mesh.vertices) {
+                const Vec3 x = transform(model.bodies.start_q[i], v);
                 lo_built = lo_built.cwiseMin(x), hi_built = hi_built.cwiseMax(x);
             }
             EXPECT_LT((lo - lo_built).norm() + (hi - hi_built).norm(),
@@ -200,24 +200,25 @@ TEST(RigidIpc, AllScenesBuildWithTheirMassesAndPoses) {
                     area += 0.5 * (mesh.vertices[t[1]] - mesh.vertices[t[0]])
                                       .cross(mesh.vertices[t[2]] - mesh.vertices[t[0]])
                                       .norm();
-                if (!world.bodies.dynamic(i)) continue;
-                EXPECT_NEAR(world.bodies.mass[i], body.value("density", 1000.0) * area,
-                            1e-9 * world.bodies.mass[i]);
+                if (model.bodies.start_type[i] != BodyType::dynamic_body) continue;
+                EXPECT_NEAR(model.bodies.mass[i], body.value("density", 1000.0) * area,
+                            1e-9 * model.bodies.mass[i]);
                 continue;
             }
             const Integrals expected = integrals(mesh);
             const double density = body.value("density", 1000.0);
-            EXPECT_NEAR(world.bodies.mass[i], density * std::abs(expected.volume),
-                        1e-9 * world.bodies.mass[i])
+            EXPECT_NEAR(model.bodies.mass[i], density * std::abs(expected.volume),
+                        1e-9 * model.bodies.mass[i])
                 << "body " << i;
-            EXPECT_LT((world.bodies.q[i].col(3) - expected.centroid).norm(), 1e-9 * size) << "body " << i;
-            const Mat3 axes = world.bodies.q[i].leftCols<3>();
-            const Mat3 second = axes * world.bodies.second_moments[i].asDiagonal() * axes.transpose();
+            EXPECT_LT((model.bodies.start_q[i].col(3) - expected.centroid).norm(), 1e-9 * size)
+                << "body " << i;
+            const Mat3 axes = model.bodies.start_q[i].leftCols<3>();
+            const Mat3 second = axes * model.bodies.second_moments[i].asDiagonal() * axes.transpose();
             const Mat3 wanted = density * expected.second * (expected.volume > 0 ? 1 : -1);
             EXPECT_LT((second - wanted).norm(), 1e-9 * wanted.norm()) << "body " << i;
             ++compared;
         }
-        EXPECT_EQ(index, world.bodies.size());
+        EXPECT_EQ(index, model.bodies.size());
     }
     EXPECT_GT(compared, 800);
 }
@@ -270,23 +271,23 @@ TEST(RigidIpc, LeavesOutDisabledBodiesAndGroupsTheOthers) {
 TEST(RigidIpc, ScriptsKinematicBodies) {
     SKIP_WITHOUT_FIXTURES();
     const Scene scripted = import_rigid_ipc(fixture("examples/kinematically-scripted.json"));
-    const World world = build_world(scripted);
+    const Model model = compile(scripted);
     const int cube = 3;
-    ASSERT_EQ(world.bodies.type[cube], BodyType::kinematic_body);
+    ASSERT_EQ(model.bodies.start_type[cube], BodyType::kinematic_body);
     // One pose a step of 0.01 s: the centre is at y = 1, 2, 3; then it spins at 1500 degrees a second about x.
     for (int step = 1; step <= 3; ++step)
-        EXPECT_LT((scripted_pose(world, cube, 0.01 * step).col(3) - Vec3(0, step, 0)).norm(), 1e-12);
-    const Mat34 start = scripted_pose(world, cube, 0.03), later = scripted_pose(world, cube, 0.031);
+        EXPECT_LT((scripted_pose(model, cube, 0.01 * step).col(3) - Vec3(0, step, 0)).norm(), 1e-12);
+    const Mat34 start = scripted_pose(model, cube, 0.03), later = scripted_pose(model, cube, 0.031);
     const Mat3 turn = later.leftCols<3>() * start.leftCols<3>().transpose();
     EXPECT_NEAR(std::atan2(turn(2, 1), turn(1, 1)), 1.5 * degree, 1e-9);
-    const Mat34 rate = scripted_rate(world, cube, 2.0), pose = scripted_pose(world, cube, 2.0);
+    const Mat34 rate = scripted_rate(model, cube, 2.0), pose = scripted_pose(model, cube, 2.0);
     const Mat3 spin = rate.leftCols<3>() * pose.leftCols<3>().transpose();  // [omega]x
     EXPECT_NEAR(spin(2, 1), 1500 * degree, 1e-9);
     EXPECT_LT((pose.col(3) - Vec3(0, 3, 0)).norm(), 1e-12);
 
     const Scene moving = import_rigid_ipc(fixture("examples/kinematic.json"));
-    const World world2 = build_world(moving);
-    const Mat34 after = scripted_pose(world2, 2, 1.5);  // 1 m/s along x from -2.5
+    const Model moving_model = compile(moving);
+    const Mat34 after = scripted_pose(moving_model, 2, 1.5);  // 1 m/s along x from -2.5
     EXPECT_NEAR(after(0, 3), -1.0, 1e-12);
     ASSERT_EQ(moving.forces.size(), 1u);
     EXPECT_EQ(moving.forces[0].force, Vec3(-1e6, 0, 0));
@@ -300,18 +301,18 @@ TEST(RigidIpc, SplitsComponents) {
     EXPECT_EQ(scene.bodies[1].name, "2cubes-part000");
     EXPECT_EQ(scene.bodies[2].name, "2cubes-part001");
     EXPECT_NEAR(scene.bodies[1].angular_velocity.z(), 450 * degree, 1e-12);
-    const World world = build_world(scene);
-    EXPECT_NEAR(world.bodies.mass[1] + world.bodies.mass[2], world.bodies.mass[0],
-                1e-9 * world.bodies.mass[0]);
+    const Model model = compile(scene);
+    EXPECT_NEAR(model.bodies.mass[1] + model.bodies.mass[2], model.bodies.mass[0],
+                1e-9 * model.bodies.mass[0]);
 }
 
 TEST(RigidIpc, TakesInlineEdgesAndPointClouds) {
     SKIP_WITHOUT_FIXTURES();
     const Scene hole = import_rigid_ipc(fixture("codimensional/edges/tet-hole.json"));
-    const World with_wire = build_world(hole);
+    const Model with_wire = compile(hole);
     EXPECT_EQ(with_wire.shape_of(1).mesh.edges.size(), 4u);
     EXPECT_EQ(with_wire.shape_of(1).mesh.triangles.size(), 0u);
-    const World with_points = build_world(import_rigid_ipc(fixture("codimensional/points/tet-plane.json")));
+    const Model with_points = compile(import_rigid_ipc(fixture("codimensional/points/tet-plane.json")));
     EXPECT_GT(with_points.shape_of(1).mesh.points.size(), 0u);
     EXPECT_EQ(with_points.shape_of(1).mesh.triangles.size(), 0u);
 }
@@ -334,7 +335,7 @@ TEST(RigidIpc, SmallScenesStep) {
         try {
             Simulation simulation(std::move(scene));
             for (int step = 0; step < 2; ++step) simulation.step();
-            EXPECT_TRUE(all_finite(simulation.world()));
+            EXPECT_TRUE(all_finite(simulation.state()));
         } catch (const std::exception& error) {
             ADD_FAILURE() << error.what();
         }
@@ -366,11 +367,11 @@ TEST(RigidIpc, GivesOpenDynamicMeshesMassByAreaLengthOrPoints) {
           {"vertices": [[0,0,0],[4,0,0]], "edges": [[0,1]], "density": 7},
           {"vertices": [[0,0,0],[4,0,0],[0,1,0]], "density": 2, "scale": 3}]}})");
     std::vector<std::string> warnings;
-    const World world = build_world(import_rigid_ipc(file, "", &warnings));
+    const Model model = compile(import_rigid_ipc(file, "", &warnings));
     EXPECT_EQ(warnings.size(), 3u);
-    EXPECT_NEAR(world.bodies.mass[0], 5 * 6, 1e-9);  // density times area
-    EXPECT_NEAR(world.bodies.mass[1], 7 * 4, 1e-9);  // density times length
-    EXPECT_NEAR(world.bodies.mass[2], 2 * 3, 1e-9);  // density times points
+    EXPECT_NEAR(model.bodies.mass[0], 5 * 6, 1e-9);  // density times area
+    EXPECT_NEAR(model.bodies.mass[1], 7 * 4, 1e-9);  // density times length
+    EXPECT_NEAR(model.bodies.mass[2], 2 * 3, 1e-9);  // density times points
 }
 
 TEST(RigidIpc, RefusesBadScenes) {

@@ -28,7 +28,7 @@ TEST(AdaptiveScenes, AllHaveAdaptiveAndPlainRuns) {
                 if (info.name == "cell") cell = std::get<double>(info.fallback);
             Simulation simulation(make_builtin(scene, {{"adaptive", adaptive}, {"cell", 1.4 * cell}}));
             for (int i = 0; i < 2; ++i) simulation.step();
-            EXPECT_TRUE(all_finite(simulation.world())) << scene.name;
+            EXPECT_TRUE(all_finite(simulation.state())) << scene.name;
         }
 }
 
@@ -51,7 +51,7 @@ TEST(AdaptiveScenes, MattressComesToRestDeformedAndRigid) {
     for (int i = 0; i < 130; ++i) report = simulation.step();
     EXPECT_GT(figure(report, "rigid_fraction"), 0.9);
     EXPECT_GT(figure(report, "elastic_energy"), 0.01);
-    for (int b = 1; b <= 2; ++b) EXPECT_NEAR(simulation.world().bodies.q[b](1, 3), 0.38, 0.06);
+    for (int b = 1; b <= 2; ++b) EXPECT_NEAR(simulation.state().q[b](1, 3), 0.38, 0.06);
 }
 
 // The adaptive run of the swinging beam stays within one per cent of its length of the plain one.
@@ -62,7 +62,7 @@ TEST(AdaptiveScenes, CantileverFollowsThePlainRun) {
     for (int i = 0; i < 400; ++i) {
         rigid = std::max(rigid, figure(adaptive.step(), "rigid_fraction"));
         plain.step();
-        const auto &a = adaptive.world().elastic[0].x, &b = plain.world().elastic[0].x;
+        const auto &a = adaptive.state().elastic[0].x, &b = plain.state().elastic[0].x;
         for (std::size_t v = 0; v < a.size(); ++v) worst = std::max(worst, (a[v] - b[v]).norm());
     }
     EXPECT_LT(worst, 0.01);

@@ -30,14 +30,14 @@ Outcome run(Simulation& simulation, double seconds) {
             if (name == "strain") outcome.strain = std::max(outcome.strain, value);
             if (name == "solves") outcome.solves += value;
         }
-        outcome.reach = std::max(outcome.reach, simulation.world().bodies.q.back().col(3).norm());
+        outcome.reach = std::max(outcome.reach, simulation.state().q.back().col(3).norm());
         ++outcome.steps;
     }
     return outcome;
 }
 
 double y_of(const Simulation& simulation, const std::string& name) {
-    return simulation.world().bodies.q[simulation.scene().body_index(name)](1, 3);
+    return simulation.state().q[simulation.scene().body_index(name)](1, 3);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ TEST(ArticulatedScenes, JointNetStaysClosedWithAndWithoutCollider) {
         EXPECT_LT(outcome.residual, 1e-6) << collider;
         const bool draped = y_of(simulation, "node5_9") > -1.5;  // 1.8 m of net hang straight down without it
         if (std::string(collider) == "cylinder") {
-            EXPECT_GT(simulation.world().contacts.size(), 10u);
+            EXPECT_GT(simulation.outputs().contacts.size(), 10u);
         }
         EXPECT_TRUE(draped || std::string(collider) == "none");
     }
@@ -89,12 +89,12 @@ TEST(ArticulatedScenes, PulleyLiftsTheAnchorAndLetsItGo) {
 
 TEST(ArticulatedScenes, TreeSwaysWithoutBlowingUp) {
     Simulation simulation = simulation_of("tree", {{"links", 150.0}});
-    const std::vector<Mat34> start = simulation.world().bodies.q;
+    const std::vector<Mat34> start = simulation.state().q;
     const Outcome outcome = run(simulation, 1.0);
     EXPECT_LT(outcome.residual, 1e-9);
     double farthest = 0;
     for (std::size_t i = 0; i < start.size(); ++i)
-        farthest = std::max(farthest, (simulation.world().bodies.q[i].col(3) - start[i].col(3)).norm());
+        farthest = std::max(farthest, (simulation.state().q[i].col(3) - start[i].col(3)).norm());
     EXPECT_GT(farthest, 0.01);
     EXPECT_LT(farthest, 3.0);
 }
@@ -103,8 +103,8 @@ TEST(ArticulatedScenes, CloakFollowsItsFigure) {
     Simulation simulation = simulation_of("cloak", {{"around", 10.0}, {"down", 10.0}});
     const Outcome outcome = run(simulation, 1.5);
     EXPECT_LT(outcome.residual, 1e-6);
-    const Vec3 torso = simulation.world().bodies.q[0].col(3),
-               hem = simulation.world().bodies.q[simulation.scene().body_index("n5_9")].col(3);
+    const Vec3 torso = simulation.state().q[0].col(3),
+               hem = simulation.state().q[simulation.scene().body_index("n5_9")].col(3);
     EXPECT_LT((torso - hem).norm(), 2.0);
 }
 
@@ -118,14 +118,14 @@ TEST(ArticulatedScenes, RagdollsLandInTheNet) {
 TEST(ArticulatedScenes, FallingJointsStayJoined) {
     Simulation simulation = simulation_of("falling-joints", {{"pairs", 8.0}});
     EXPECT_LT(run(simulation, 0.8).residual, 1e-6);
-    for (std::size_t i = 1; i < simulation.world().bodies.q.size(); ++i)
-        EXPECT_GT(simulation.world().bodies.q[i](1, 3), -1.5);  // inside the bowl
+    for (std::size_t i = 1; i < simulation.state().q.size(); ++i)
+        EXPECT_GT(simulation.state().q[i](1, 3), -1.5);  // inside the bowl
 }
 
 TEST(ArticulatedScenes, RollingCylinderKeepsRolling) {
     Simulation simulation = simulation_of("rolling-cylinder");
     run(simulation, 3.0);
-    EXPECT_NEAR(simulation.world().bodies.q[1](0, 3), 6.0, 0.06);  // 2 m/s for 3 s
+    EXPECT_NEAR(simulation.state().q[1](0, 3), 6.0, 0.06);  // 2 m/s for 3 s
 }
 
 // Every scene of the family says what it is, and is simulated by its own method.

@@ -36,9 +36,9 @@ TEST(VolumeScenes, SnakeTurnsWithOneVolumeAndBendsWithMany) {
     for (int many = 0; many < 2; ++many) {
         Simulation simulation(
             make_builtin(*find_builtin("snake"), {{"contacts", std::string(many ? "multi" : "mono")}}));
-        const std::vector<Vec3> start = simulation.world().elastic[0].x;
+        const std::vector<Vec3> start = simulation.state().elastic[0].x;
         while (simulation.time() < 1.2) simulation.step();
-        shape[many] = bench::snake_shape(start, simulation.world().elastic[0].x);
+        shape[many] = bench::snake_shape(start, simulation.state().elastic[0].x);
     }
     const double turned = std::abs(shape[0].turned);
     EXPECT_GT(turned, 20.0);
@@ -56,13 +56,13 @@ TEST(VolumeScenes, ToolHoldsThenSlips) {
     Simulation simulation(make_builtin(*find_builtin("organs"), {}));
     const auto pull = [&] {  // upward force of the tool's two jaws on the organ
         double sum = 0;
-        for (const Contact& contact : simulation.world().contacts)
+        for (const Contact& contact : simulation.outputs().contacts)
             for (const char* jaw : {"jaw-left", "jaw-right"}) {
-                if (contact.a < simulation.world().bodies.size() &&
-                    simulation.world().bodies.name[contact.a] == jaw)
+                if (contact.a < simulation.model().bodies.size() &&
+                    simulation.model().bodies.name[contact.a] == jaw)
                     sum += contact.force.y();
-                if (contact.b < simulation.world().bodies.size() &&
-                    simulation.world().bodies.name[contact.b] == jaw)
+                if (contact.b < simulation.model().bodies.size() &&
+                    simulation.model().bodies.name[contact.b] == jaw)
                     sum -= contact.force.y();
             }
         return sum;
@@ -79,7 +79,7 @@ TEST(VolumeScenes, FingersLiftTheBall) {
     Simulation simulation(make_builtin(*builtin, {}));
     while (simulation.time() < 1.2) simulation.step();
     double lowest = 1e300;
-    for (const Vec3& x : simulation.world().elastic[0].x) lowest = std::min(lowest, x.y());
+    for (const Vec3& x : simulation.state().elastic[0].x) lowest = std::min(lowest, x.y());
     EXPECT_GT(lowest, 0.05);
 }
 

@@ -7,13 +7,13 @@
 
 #include "methods/articulated/dual_rows.hpp"
 #include "methods/articulated/net_component.hpp"
+#include "model/joint_rows.hpp"
 #include "solve/block_gauss_seidel.hpp"
 #include "solve/chain_thomas.hpp"
 #include "solve/dual_sparse.hpp"
 #include "solve/kkt_dense.hpp"
 #include "solve/loop_schur.hpp"
 #include "solve/tree_elimination.hpp"
-#include "world/joint_rows.hpp"
 
 using namespace tenon;
 using namespace tenon::articulated;
@@ -234,14 +234,15 @@ std::unique_ptr<NetComponent> make_net(Random& random, double mass_ratio, System
         make_bodies(random, bodies, mass_ratio, s.field);
         std::vector<Vec3> at;
         for (int p = 0; p < points; ++p) at.push_back(random.vector());
-        World world;
-        world.bodies.type.assign(bodies, BodyType::dynamic_body);
+        Model model;
+        State state;
+        state.type.assign(bodies, BodyType::dynamic_body);
         const auto ball = [&](int a, int b, const Vec3& on_a, const Vec3& on_b) {
             Joint joint;
             joint.spec.type = JointType::ball;
             joint.bodies = {a, b};
             joint.point = {on_a, on_b};
-            world.joints.push_back(joint);
+            model.joints.push_back(joint);
         };
         std::vector<int> first(points, -1);  // the body that the others of a point are joined to
         std::vector<Vec3> first_anchor(points);
@@ -262,12 +263,12 @@ std::unique_ptr<NetComponent> make_net(Random& random, double mass_ratio, System
                 }
             }
         }
-        std::vector<int> all_bodies(bodies), all_joints(world.joints.size());
+        std::vector<int> all_bodies(bodies), all_joints(model.joints.size());
         std::iota(all_bodies.begin(), all_bodies.end(), 0);
         std::iota(all_joints.begin(), all_joints.end(), 0);
-        NetLayout layout = find_net(world, all_bodies, all_joints);
+        NetLayout layout = find_net(model, state, all_bodies, all_joints);
         if (!layout.valid || all_joints.empty()) continue;  // a body with points nearly in a plane
-        for (const Joint& joint : world.joints) {
+        for (const Joint& joint : model.joints) {
             JointRows rows;
             joint_rows(joint, s.field.x[joint.bodies[0]],
                        joint.bodies[1] < 0 ? world_map() : s.field.x[joint.bodies[1]], rows);
@@ -283,7 +284,7 @@ std::unique_ptr<NetComponent> make_net(Random& random, double mass_ratio, System
             s.problem.blocks.push_back(kkt);
         }
         add_bodies_to_oracle(s);
-        return std::make_unique<NetComponent>(world, all_bodies, all_joints, layout);
+        return std::make_unique<NetComponent>(model, all_bodies, all_joints, layout);
     }
 }
 

@@ -37,17 +37,20 @@ MadeRun honest_run() {
         "joints": [{"name": "pin", "type": "hinge", "bodies": ["world", "arm"], "point": [-8, 3, 0],
                     "axis": [0, 0, 1], "limits": [-1, 1]}]})");
     made.steps = 20;
-    made.pose = [](World& world, double t) {
-        set_motion(world, ball, Vec3(-1 + 2 * t, 8, 0) + 0.5 * t * t * fall, Vec3(2, 0, 0) + t * fall,
+    made.pose = [](const Model& model, State& state, double t) {
+        set_motion(model, state, ball, Vec3(-1 + 2 * t, 8, 0) + 0.5 * t * t * fall, Vec3(2, 0, 0) + t * fall,
                    Vec3::UnitY(), 0, 0);
         const double rate = 3, angle = rate * t;
         const Vec3 along(std::cos(angle), std::sin(angle), 0), across(-std::sin(angle), std::cos(angle), 0);
-        set_motion(world, arm, Vec3(-8, 3, 0) + 0.5 * along, 0.5 * rate * across, Vec3::UnitZ(), angle, rate);
+        set_motion(model, state, arm, Vec3(-8, 3, 0) + 0.5 * along, 0.5 * rate * across, Vec3::UnitZ(), angle,
+                   rate);
+    };
+    made.contacts = [](const Model& model) {
         Contact contact;
         contact.a = 2, contact.b = block;
         contact.point = Vec3(-4, 0, 0), contact.normal = Vec3::UnitY();
-        contact.force = -world.bodies.mass[block] * fall, contact.distance = 1e-4;
-        world.contacts = {contact};
+        contact.force = -model.bodies.mass[block] * fall, contact.distance = 1e-4;
+        return std::vector{contact};
     };
     return made;
 }
@@ -58,8 +61,8 @@ MadeRun free_run() {
     made.scene = scene_from(R"({"tenon": 1, "name": "free", "gravity": [0, -9.81, 0], "bodies": [
           {"name": "wall", "type": "static", "shape": {"type": "box", "size": [0.1, 2, 2]}, "position": [0, 8, 0]},
           {"name": "ball", "shape": {"type": "icosphere", "radius": 0.1, "subdivisions": 1}, "position": [-1, 8, 0]}]})");
-    made.pose = [](World& world, double t) {
-        set_motion(world, ball, Vec3(-0.6 + t, 8, 0) + 0.5 * t * t * fall, Vec3(1, 0, 0) + t * fall,
+    made.pose = [](const Model& model, State& state, double t) {
+        set_motion(model, state, ball, Vec3(-0.6 + t, 8, 0) + 0.5 * t * t * fall, Vec3(1, 0, 0) + t * fall,
                    Vec3::UnitY(), 0, 0);
     };
     return made;
@@ -124,13 +127,14 @@ void mend_hashes(const std::string& file) {
 // And how to make the recorded steps agree with the frames.
 void mend_steps(const std::string& file, const Scene& scene) {
     const run::RunReader reader(file);
-    World world = build_world(scene);
+    const Model model = compile(scene);
+    State state = initial_state(model);
     const Database database(file, Database::Mode::read_write);
     for (const run::FrameEntry& entry : reader.frame_list()) {
         const run::Frame frame = reader.frame(entry.id);
-        world.bodies.q = frame.q;
-        world.bodies.rate = frame.rate;
-        const run::StepRow row = run::measure(world, StepReport{}, 0.0);
+        state.q = frame.q;
+        state.rate = frame.rate;
+        const run::StepRow row = run::measure(model, state, StepReport{}, 0.0);
         Statement update(
             database,
             "UPDATE steps SET kinetic=?, gravity=?, px=?, py=?, pz=?, lx=?, ly=?, lz=? WHERE step=?");

@@ -21,10 +21,10 @@ double residual(const std::string& joint, const Vec3& shift, const Vec3& axis, d
         "joints": [{"name": "j", "bodies": ["a", "b"], "point": [1, 0, 0], )" +
                             joint + "}]}");
     made.steps = 1;
-    made.pose = [&](World& world, double t) {
+    made.pose = [&](const Model& model, State& state, double t) {
         if (t == 0) return;
         const Vec3 arm = Eigen::AngleAxisd(angle, axis) * Vec3(1, 0, 0);
-        set_motion(world, 1, Vec3(1, 0, 0) + arm + shift, Vec3::Zero(), axis, angle, 0);
+        set_motion(model, state, 1, Vec3(1, 0, 0) + arm + shift, Vec3::Zero(), axis, angle, 0);
     };
     Options options;
     options.motion = false;
@@ -97,9 +97,9 @@ TEST(JointAudit, CouplingFollowsManyTurns) {
                    {"name": "second", "type": "hinge", "bodies": ["world", "b"], "point": [3, 0, 0]},
                    {"name": "gear", "type": "coupling", "joints": ["first", "second"], "ratio": -2}]})");
     double slip = 0.0;
-    made.pose = [&](World& world, double t) {
-        set_motion(world, 0, Vec3::Zero(), Vec3::Zero(), z, 250 * t, 250);
-        set_motion(world, 1, Vec3(3, 0, 0), Vec3::Zero(), z, -500 * t + (t > 0 ? slip : 0), -500);
+    made.pose = [&](const Model& model, State& state, double t) {
+        set_motion(model, state, 0, Vec3::Zero(), Vec3::Zero(), z, 250 * t, 250);
+        set_motion(model, state, 1, Vec3(3, 0, 0), Vec3::Zero(), z, -500 * t + (t > 0 ? slip : 0), -500);
     };
     const Result good = made.verify();
     EXPECT_TRUE(good.clean()) << good.to_json();
@@ -117,9 +117,10 @@ TEST(JointAudit, CouplingOfOneJointWithItselfIsAScrew) {
                    {"name": "pitch", "type": "coupling", "joints": ["thread", "thread"], "coordinates": [0, 1],
                     "ratio": 0.01}]})");
     double pitch = 0.01;
-    made.pose = [&](World& world, double t) {
+    made.pose = [&](const Model& model, State& state, double t) {
         const double rate = 100;
-        set_motion(world, 0, Vec3(0, pitch * rate * t, 0), Vec3(0, pitch * rate, 0), y, rate * t, rate);
+        set_motion(model, state, 0, Vec3(0, pitch * rate * t, 0), Vec3(0, pitch * rate, 0), y, rate * t,
+                   rate);
     };
     EXPECT_LT(made.verify().joint_residual_max, tiny);
     pitch = 0.011;  // 20 rad at the end: off by 0.02 m

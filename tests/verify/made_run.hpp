@@ -17,31 +17,35 @@ struct MadeRun {
     Scene scene;
     double dt = 0.01;
     long steps = 20;
-    long every = 1;                                             // steps between frames
-    std::function<void(World&, double)> pose;                   // the true state at a time
-    std::function<void(World&, long)> corrupt;                  // spoils the frame of a step, not its row
-    std::function<std::vector<std::vector<Mat34>>(long)> path;  // pieces of a step
-    std::function<void(const std::string&)> tamper;             // edits the finished file
+    long every = 1;                                              // steps between frames
+    std::function<void(const Model&, State&, double)> pose;      // the true state at a time
+    std::function<std::vector<Contact>(const Model&)> contacts;  // of every frame
+    std::function<void(State&, long)> corrupt;                   // spoils the frame of a step, not its row
+    std::function<std::vector<std::vector<Mat34>>(long)> path;   // pieces of a step
+    std::function<void(const std::string&)> tamper;              // edits the finished file
 
     verify::Result verify(const verify::Options& options = {}) const {
         TemporaryFolder folder;
         const std::string file = folder / "made.tenon";
         const Scene told = as_it_starts();
-        World world = build_world(told);
-        run::RunWriter writer(file, told, world);
+        const Model model = compile(told);
+        State state = initial_state(model);
+        Outputs outputs(model);
+        if (contacts) outputs.contacts = contacts(model);
+        run::RunWriter writer(file, told, model, state);
         writer.set_meta("record", run::RecordingRule::every(every).to_json());
         StepReport report;
+        report.contacts = static_cast<int>(outputs.contacts.size());
         for (long step = 0; step <= steps; ++step) {
-            world.step = step;
-            world.time = static_cast<double>(step) * dt;
-            pose(world, world.time);
-            report.contacts = static_cast<int>(world.contacts.size());
-            writer.add_step(run::measure(world, report, 0.0));
+            state.step = step;
+            state.time = static_cast<double>(step) * dt;
+            pose(model, state, state.time);
+            writer.add_step(run::measure(model, state, report, 0.0));
             if (path && step > 0)
                 for (const auto& piece : path(step)) writer.add_path_piece(step, piece);
             if (step % every != 0) continue;
-            if (corrupt) corrupt(world, step);
-            writer.add_frame(world);
+            if (corrupt) corrupt(state, step);
+            writer.add_frame(state, outputs);
         }
         writer.set_meta("status", "done");
         writer.set_meta("report", R"({"steps": )" + std::to_string(steps) +
@@ -58,13 +62,14 @@ struct MadeRun {
         Scene told = scene;
         told.dt = dt;
         told.seconds = static_cast<double>(steps) * dt;
-        World world = build_world(told);
-        pose(world, 0.0);
-        for (int i = 0; i < world.bodies.size(); ++i) {
+        const Model model = compile(told);
+        State state = initial_state(model);
+        pose(model, state, 0.0);
+        for (int i = 0; i < model.bodies.size(); ++i) {
             BodySpec& body = told.bodies[i];
             if (body.type != BodyType::dynamic_body) continue;
-            const Mat34 &q = world.bodies.q[i], &rate = world.bodies.rate[i];
-            const Pose& frame = world.shape_of(i).geometry_frame;
+            const Mat34 &q = state.q[i], &rate = state.rate[i];
+            const Pose& frame = model.shape_of(i).geometry_frame;
             const Mat3 R = q.leftCols<3>();
             body.rotation = Quat(R) * frame.rotation;
             body.position = R * frame.position + q.col(3);
@@ -81,16 +86,16 @@ inline Scene scene_from(const std::string& json) {
 }
 
 // Pose and rate of a body whose geometry frame turns about a fixed axis and moves evenly.
-inline void set_motion(World& world, int body, const Vec3& position, const Vec3& velocity, const Vec3& axis,
-                       double angle, double rate) {
-    const Pose& frame = world.shape_of(body).geometry_frame;
+inline void set_motion(const Model& model, State& state, int body, const Vec3& position, const Vec3& velocity,
+                       const Vec3& axis, double angle, double rate) {
+    const Pose& frame = model.shape_of(body).geometry_frame;
     const Quat rotation(Eigen::AngleAxisd(angle, axis.normalized()));
     const Quat body_rotation = rotation * frame.rotation.conjugate();
-    Mat34& q = world.bodies.q[body];
+    Mat34& q = state.q[body];
     q.leftCols<3>() = body_rotation.toRotationMatrix();
     q.col(3) = position - body_rotation * frame.position;
     const Vec3 omega = rate * axis.normalized();
-    Mat34& dq = world.bodies.rate[body];
+    Mat34& dq = state.rate[body];
     for (int k = 0; k < 3; ++k) dq.col(k) = omega.cross(Vec3(q.col(k)));
     dq.col(3) = velocity + omega.cross(Vec3(q.col(3) - position));
 }

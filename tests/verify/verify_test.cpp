@@ -29,11 +29,12 @@ MadeRun good_run() {
           {"name": "slider", "shape": {"type": "box", "size": [1, 1, 1]}, "position": [-1, 0.501, 0]},
           {"name": "arm", "shape": {"type": "box", "size": [1, 0.1, 0.1]}, "position": [0.5, 3, 0]}],
         "joints": [{"name": "pin", "type": "ball", "bodies": ["world", "arm"], "point": [0, 3, 0]}]})");
-    made.pose = [](World& world, double t) {
-        set_motion(world, slider, Vec3(-1 + 2 * t, 0.501, 0), Vec3(2, 0, 0), Vec3::UnitY(), 0, 0);
+    made.pose = [](const Model& model, State& state, double t) {
+        set_motion(model, state, slider, Vec3(-1 + 2 * t, 0.501, 0), Vec3(2, 0, 0), Vec3::UnitY(), 0, 0);
         const double rate = 3, angle = rate * t;
         const Vec3 along(std::cos(angle), std::sin(angle), 0), across(-std::sin(angle), std::cos(angle), 0);
-        set_motion(world, arm, Vec3(0, 3, 0) + 0.5 * along, 0.5 * rate * across, Vec3::UnitZ(), angle, rate);
+        set_motion(model, state, arm, Vec3(0, 3, 0) + 0.5 * along, 0.5 * rate * across, Vec3::UnitZ(), angle,
+                   rate);
     };
     return made;
 }
@@ -45,9 +46,9 @@ MadeRun elastic_run() {
         {"name": "floor", "type": "static", "shape": {"type": "box", "size": [10, 1, 10]}, "position": [0, -0.5, 0]}],
         "elastic": [{"name": "pad", "shape": {"type": "box", "size": [1, 1, 1]}, "cell_size": 0.5,
                      "position": [0, 1, 0], "linear_velocity": [0, 1, 0]}]})");
-    const std::vector<Vec3> rest = build_world(made.scene).elastic[0].x;
-    made.pose = [rest](World& world, double t) {
-        ElasticBody& body = world.elastic[0];
+    const std::vector<Vec3> rest = compile(made.scene).elastic[0].start_x;
+    made.pose = [rest](const Model&, State& state, double t) {
+        ElasticState& body = state.elastic[0];
         for (std::size_t i = 0; i < rest.size(); ++i) {
             body.x[i] = rest[i] + t * Vec3(0, 1, 0);
             body.v[i] = Vec3(0, 1, 0);
@@ -77,8 +78,8 @@ TEST(Verify, CleanRunIsClean) {
 TEST(Verify, OneVertexPushedThroughTheFloorIsFound) {
     const auto dented = [](double dent) {
         MadeRun made = good_run();
-        made.corrupt = [dent](World& world, long step) {
-            if (step == 7) world.bodies.q[slider](1, 1) *= 1.0 + 2 * dent;  // half the height is 0.5 m
+        made.corrupt = [dent](State& state, long step) {
+            if (step == 7) state.q[slider](1, 1) *= 1.0 + 2 * dent;  // half the height is 0.5 m
         };
         return made.verify();
     };
@@ -94,9 +95,9 @@ TEST(Verify, OneVertexPushedThroughTheFloorIsFound) {
 
 TEST(Verify, OneElasticVertexPushedThroughIsFound) {
     MadeRun made = elastic_run();
-    made.corrupt = [](World& world, long step) {
+    made.corrupt = [](State& state, long step) {
         if (step != 3) return;
-        std::vector<Vec3>& x = world.elastic[0].x;
+        std::vector<Vec3>& x = state.elastic[0].x;
         const auto lower = [](const Vec3& a, const Vec3& b) { return a.y() < b.y(); };
         std::min_element(x.begin(), x.end(), lower)->y() = -1e-9;
     };
@@ -112,8 +113,8 @@ MadeRun wall_run(long every) {
         {"name": "wall", "type": "static", "shape": {"type": "box", "size": [0.02, 10, 10]}},
         {"name": "block", "shape": {"type": "box", "size": [0.2, 0.2, 0.2]}, "position": [-0.3, 0, 0]}]})");
     made.every = every;
-    made.pose = [](World& world, double t) {
-        set_motion(world, 1, Vec3(-0.3, 0.5 * t, 0), Vec3(0, 0.5, 0), Vec3::UnitZ(), 0, 0);
+    made.pose = [](const Model& model, State& state, double t) {
+        set_motion(model, state, 1, Vec3(-0.3, 0.5 * t, 0), Vec3(0, 0.5, 0), Vec3::UnitZ(), 0, 0);
     };
     return made;
 }
@@ -123,8 +124,8 @@ TEST(Verify, SwappedFrameThroughAWallIsFound) {
     for (const long every : {1L, 2L}) {
         MadeRun made = wall_run(every);
         EXPECT_TRUE(made.verify().proven());
-        made.corrupt = [](World& world, long step) {
-            if (step == 10) world.bodies.q[1](0, 3) = 0.3;
+        made.corrupt = [](State& state, long step) {
+            if (step == 10) state.q[1](0, 3) = 0.3;
         };
         const Result result = made.verify();
         EXPECT_FALSE(result.clean());
@@ -141,8 +142,8 @@ TEST(Verify, BulletThroughACardIsFound) {
         {"name": "card", "type": "static", "thickness": 0.001,
          "vertices": [[0, -1, -1], [0, 1, -1], [0, 1, 1], [0, -1, 1]], "triangles": [[0, 1, 2], [0, 2, 3]]},
         {"name": "bullet", "shape": {"type": "box", "size": [0.02, 0.02, 0.02]}, "position": [-5.5, 0.3, 0.2]}]})");
-    made.pose = [](World& world, double t) {
-        set_motion(world, 1, Vec3(-5.5 + 100 * t, 0.3, 0.2), Vec3(100, 0, 0), Vec3::UnitZ(), 0, 0);
+    made.pose = [](const Model& model, State& state, double t) {
+        set_motion(model, state, 1, Vec3(-5.5 + 100 * t, 0.3, 0.2), Vec3(100, 0, 0), Vec3::UnitZ(), 0, 0);
     };
     for (const long every : {1L, 5L}) {
         made.every = every;
@@ -156,8 +157,8 @@ TEST(Verify, BulletThroughACardIsFound) {
 
 TEST(Verify, OpenedJointIsFound) {
     MadeRun made = good_run();
-    made.corrupt = [](World& world, long step) {
-        if (step == 12) world.bodies.q[arm](2, 3) += 1e-6;
+    made.corrupt = [](State& state, long step) {
+        if (step == 12) state.q[arm](2, 3) += 1e-6;
     };
     const Result result = made.verify();
     EXPECT_FALSE(result.clean());
@@ -169,8 +170,8 @@ TEST(Verify, OpenedJointIsFound) {
 TEST(Verify, ChangedMomentumIsFound) {
     for (const int column : {3, 1}) {  // velocity of the centre; spin
         MadeRun made = good_run();
-        made.corrupt = [column](World& world, long step) {
-            if (step == 5) world.bodies.rate[slider](0, column) += 1e-4;
+        made.corrupt = [column](State& state, long step) {
+            if (step == 5) state.rate[slider](0, column) += 1e-4;
         };
         const Result result = made.verify();
         EXPECT_FALSE(result.clean());
@@ -185,17 +186,19 @@ TEST(Verify, MomentumFromNowhereIsFoundInAClosedScene) {
     made.scene = scene_from(R"({"tenon": 1, "gravity": [0, -9.81, 0], "bodies": [
         {"name": "a", "shape": {"type": "box", "size": [1, 1, 1]}},
         {"name": "b", "shape": {"type": "box", "size": [1, 1, 1]}, "position": [3, 0, 0]}]})");
-    const auto flight = [](World& world, double t, double kick) {
+    const auto flight = [](const Model& model, State& state, double t, double kick) {
         const double fall = -0.5 * 9.81 * t * t, speed = -9.81 * t;
-        set_motion(world, 0, Vec3(t, fall, 0), Vec3(1, speed, 0), Vec3::UnitZ(), 0, 0);
-        set_motion(world, 1, Vec3(3 - t, fall, 0), Vec3(-1 + kick, speed, 0), Vec3::UnitZ(), 0, 0);
+        set_motion(model, state, 0, Vec3(t, fall, 0), Vec3(1, speed, 0), Vec3::UnitZ(), 0, 0);
+        set_motion(model, state, 1, Vec3(3 - t, fall, 0), Vec3(-1 + kick, speed, 0), Vec3::UnitZ(), 0, 0);
     };
-    made.pose = [&](World& world, double t) { flight(world, t, 0); };
+    made.pose = [&](const Model& model, State& state, double t) { flight(model, state, t, 0); };
     const Result good = made.verify();
     EXPECT_TRUE(good.clean()) << good.to_json();
     EXPECT_GE(good.momentum_drift, 0);
     EXPECT_LT(good.momentum_drift, 1e-12);
-    made.pose = [&](World& world, double t) { flight(world, t, t > 0.1 ? 0.01 : 0.0); };
+    made.pose = [&](const Model& model, State& state, double t) {
+        flight(model, state, t, t > 0.1 ? 0.01 : 0.0);
+    };
     EXPECT_FALSE(made.verify().clean());
 }
 
@@ -211,10 +214,10 @@ TEST(Verify, FastSpinIsNoFalseAlarm) {
     const double spin = 200;
     made.every = 2;  // 4 rad a frame
     made.steps = 6;
-    made.pose = [spin](World& world, double t) {
+    made.pose = [spin](const Model& model, State& state, double t) {
         const double fall = 5 - 0.5 * 9.81 * t * t, speed = -9.81 * t;
-        set_motion(world, 1, Vec3(0, fall, 0), Vec3(0, speed, 0), Vec3::UnitY(), spin * t, spin);
-        set_motion(world, 2, Vec3(4, fall, 0), Vec3(0, speed, 0), Vec3::UnitZ(), spin * t, spin);
+        set_motion(model, state, 1, Vec3(0, fall, 0), Vec3(0, speed, 0), Vec3::UnitY(), spin * t, spin);
+        set_motion(model, state, 2, Vec3(4, fall, 0), Vec3(0, speed, 0), Vec3::UnitZ(), spin * t, spin);
     };
     const Result result = made.verify();
     EXPECT_TRUE(result.clean()) << result.to_json();
@@ -233,11 +236,11 @@ TEST(Verify, RoundTheCornerIsUnprovenButClean) {
     made.steps = 1;
     made.dt = 0.1;
     double speed = 3.0;
-    made.pose = [&](World& world, double t) {
+    made.pose = [&](const Model& model, State& state, double t) {
         if (t == 0)
-            set_motion(world, 1, Vec3(-0.1, 0.1, 0), Vec3(speed, 0, 0), Vec3::UnitZ(), 0, 0);
+            set_motion(model, state, 1, Vec3(-0.1, 0.1, 0), Vec3(speed, 0, 0), Vec3::UnitZ(), 0, 0);
         else
-            set_motion(world, 1, Vec3(0.1, -0.1, 0), Vec3(0, -speed, 0), Vec3::UnitZ(), 0, 0);
+            set_motion(model, state, 1, Vec3(0.1, -0.1, 0), Vec3(0, -speed, 0), Vec3::UnitZ(), 0, 0);
     };
     const Result round = made.verify();
     EXPECT_TRUE(round.clean()) << round.to_json();
@@ -255,8 +258,8 @@ TEST(Verify, RecordedPathDecides) {
     const Mat34 still = to_matrix({Vec3(0, -5, 0), Quat::Identity()});
     const auto at = [](double x, double y) { return to_matrix({Vec3(x, y, 0), Quat::Identity()}); };
     made.steps = 5;
-    made.pose = [](World& world, double t) {
-        set_motion(world, 1, Vec3(t > 0.025 ? 0.3 : -0.3, -1, 0), Vec3::Zero(), Vec3::UnitZ(), 0, 0);
+    made.pose = [](const Model& model, State& state, double t) {
+        set_motion(model, state, 1, Vec3(t > 0.025 ? 0.3 : -0.3, -1, 0), Vec3::Zero(), Vec3::UnitZ(), 0, 0);
     };
     EXPECT_FALSE(made.verify().clean());
     made.path = [&](long step) -> std::vector<std::vector<Mat34>> {
@@ -281,16 +284,16 @@ TEST(Verify, ContainmentCannotChange) {
     made.scene = scene_from(R"({"tenon": 1, "gravity": [0, 0, 0], "bodies": [
         {"name": "rock", "type": "static", "shape": {"type": "box", "size": [4, 4, 4]}},
         {"name": "pebble", "shape": {"type": "box", "size": [0.1, 0.1, 0.1]}, "position": [3, 0, 0]}]})");
-    made.pose = [](World& world, double t) {
-        set_motion(world, 1, Vec3(t > 0.095 ? 0.5 : 3, 0, 0), Vec3::Zero(), Vec3::UnitZ(), 0, 0);
+    made.pose = [](const Model& model, State& state, double t) {
+        set_motion(model, state, 1, Vec3(t > 0.095 ? 0.5 : 3, 0, 0), Vec3::Zero(), Vec3::UnitZ(), 0, 0);
     };
     Options options;
     options.motion = false;
     const Result result = made.verify(options);
     EXPECT_FALSE(result.clean());
     EXPECT_TRUE(has_kind(result, "contained"));
-    made.pose = [](World& world, double) {
-        set_motion(world, 1, Vec3(0.5, 0, 0), Vec3::Zero(), Vec3::UnitZ(), 0, 0);
+    made.pose = [](const Model& model, State& state, double) {
+        set_motion(model, state, 1, Vec3(0.5, 0, 0), Vec3::Zero(), Vec3::UnitZ(), 0, 0);
     };
     const Result always = made.verify(options);
     EXPECT_TRUE(always.clean());
@@ -306,7 +309,7 @@ TEST(Verify, PairsThatMayTouchAreLeftOut) {
             "position": [0.5, 0.1, 0.2])" +
                                 extra + "}]" + more + "}");
         made.steps = 1;
-        made.pose = [](World&, double) {};
+        made.pose = [](const Model&, State&, double) {};
         return made.verify().intersections;
     };
     EXPECT_GT(intersections("", ""), 0);
@@ -324,14 +327,16 @@ TEST(Verify, DamagedFilesAreRefusedOrRead) {
     test::TemporaryFolder folder;
     const std::string good = folder / "good.tenon", bad = folder / "bad.tenon";
     MadeRun made = good_run();
-    World world = build_world(made.scene);
+    const Model model = compile(made.scene);
+    State state = initial_state(model);
+    const Outputs outputs(model);
     {
-        run::RunWriter writer(good, made.scene, world);
-        for (world.step = 0; world.step < 4; ++world.step) {
-            world.time = 0.01 * static_cast<double>(world.step);
-            made.pose(world, world.time);
-            writer.add_step(run::measure(world, StepReport{}, 0.0));
-            writer.add_frame(world);
+        run::RunWriter writer(good, made.scene, model, state);
+        for (state.step = 0; state.step < 4; ++state.step) {
+            state.time = 0.01 * static_cast<double>(state.step);
+            made.pose(model, state, state.time);
+            writer.add_step(run::measure(model, state, StepReport{}, 0.0));
+            writer.add_frame(state, outputs);
         }
         writer.close();
     }
@@ -362,18 +367,19 @@ TEST(Verify, TenThousandTrianglesAgainstTenThousandTakeUnderASecond) {
     made.scene = scene_from(R"({"tenon": 1, "gravity": [0, 0, 0], "bodies": [
         {"name": "a", "shape": {"type": "icosphere", "radius": 1, "subdivisions": 5}},
         {"name": "b", "shape": {"type": "icosphere", "radius": 1, "subdivisions": 5}, "position": [2, 0, 0]}]})");
-    const World world = build_world(made.scene);
-    ASSERT_GE(world.shapes[0]->mesh.triangles.size(), 10000u);
+    const Model model = compile(made.scene);
+    ASSERT_GE(model.shapes[0]->mesh.triangles.size(), 10000u);
     made.steps = 1;
-    made.pose = [](World& w, double t) {
-        set_motion(w, 1, Vec3(2 + 1e-6 - 1e-5 * t, 0, 0), Vec3(-1e-5, 0, 0), Vec3::UnitX(), 3 * t, 3);
+    made.pose = [](const Model& of, State& state, double t) {
+        set_motion(of, state, 1, Vec3(2 + 1e-6 - 1e-5 * t, 0, 0), Vec3(-1e-5, 0, 0), Vec3::UnitX(), 3 * t, 3);
     };
     const Result result = made.verify();
     EXPECT_TRUE(result.clean()) << result.to_json();
     EXPECT_LT(result.seconds, 1.0);  // two frames and the way between them
-    EXPECT_EQ(count_intersections(world), 0);
+    EXPECT_EQ(count_intersections(model, initial_state(model)), 0);
     made.scene.bodies[1].position = Vec3(1.99, 0, 0);
-    EXPECT_EQ(count_intersections(build_world(made.scene)), 1);
+    const Model closer = compile(made.scene);
+    EXPECT_EQ(count_intersections(closer, initial_state(closer)), 1);
 }
 
 }  // namespace

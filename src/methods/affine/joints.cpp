@@ -126,6 +126,8 @@ std::optional<Unsupported> unsupported_joint(const Scene& scene) {
             if (drive.limits || drive.spring || drive.friction != 0 || drive.armature != 0)
                 return Unsupported{
                     path, "the affine method has no limits, springs, friction or armature in joints", cure};
+            if (drive.motor.stiffness != 0 || drive.motor.damping != 0)
+                return Unsupported{path, "the affine method has no motors with gains", cure};
             const bool motor = drive.motor.type != MotorSpec::Type::none;
             if (motor && (joint.type != JointType::hinge || drive.motor.type == MotorSpec::Type::position))
                 return Unsupported{path, "the affine method has velocity and force motors on hinges only",

@@ -161,7 +161,7 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
     // A sweep starts from poses alone: it does not know which strain to leave behind.
     const bool turning =
         (known_ || !loaded_stress_.empty()) && last_excess_ > 0.1 * options_.strain_tolerance;
-    const Sweep swept = may_sweep(model) && !turning ? sweep(state, h, with_history) : Sweep::failed;
+    const Sweep swept = may_sweep(model, state) && !turning ? sweep(state, h, with_history) : Sweep::failed;
     if (swept == Sweep::settled) return true;
     only_swept_ = false;
     {
@@ -260,7 +260,7 @@ void ArticulatedMethod::move_scripted(const Model& model, const State& state, do
 // q~ = q_n + h v_n + h^2 M^-1 f (implicit Euler), or its BDF2 counterpart with eta = 2h/3.
 void ArticulatedMethod::set_targets(const Model& model, const State& state, double h, double end_time,
                                     bool with_history) {
-    const bool loads = !model.forces.empty() || model.wind.drag > 0;
+    const bool loads = has_external_wrenches(model, state);
     if (loads) external_wrenches(model, state, end_time, wrenches_);
     std::atomic<bool> changed{false};
     parallel_for(field_.x.size(), kGrain, [&](std::size_t i) {

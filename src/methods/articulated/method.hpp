@@ -34,7 +34,7 @@ class ArticulatedMethod : public Stepper {
     bool add_reports();
     void commit(const Model& model, State& state, double h, bool with_history);
     // Whole steps of worlds that are chains of ball joints and nothing else (method_sweep.cpp).
-    bool may_sweep(const Model& model) const;
+    bool may_sweep(const Model& model, const State& state) const;
     enum class Sweep { failed, begun, settled };
     Sweep sweep(State& state, double h, bool with_history);
     SweepRule sweep_rule(const Vec3& gravity, double h, bool with_history) const;

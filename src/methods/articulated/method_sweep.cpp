@@ -6,8 +6,8 @@
 
 namespace tenon::articulated {
 
-bool ArticulatedMethod::may_sweep(const Model& model) const {
-    return only_chains_ && model.forces.empty() && model.wind.drag <= 0;
+bool ArticulatedMethod::may_sweep(const Model& model, const State& state) const {
+    return only_chains_ && !has_external_wrenches(model, state);
 }
 
 SweepRule ArticulatedMethod::sweep_rule(const Vec3& gravity, double h, bool with_history) const {

@@ -59,8 +59,6 @@ void BodyBlock::gather(const ContactProblem& problem, const ContactGraph& graph,
         block.n = wrench_change(block, block.normal);
         block.target = c.target;
         block.friction = c.friction;
-        block.restitution = c.restitution;
-        block.bounce = c.bounce;
         contacts.push_back(block);
     }
 }

@@ -20,7 +20,7 @@ struct BlockContact {
     Vec3 normal, r;  // world frame
     Vec6 n;          // S^T Gamma^T normal
     Vec3 other;      // the neighbour's velocity at the contact
-    double target, friction, restitution, bounce;
+    double target, friction;
     int index;  // of the contact in the problem
     bool is_b;
     double alpha = 0.0;              // normal impulse

@@ -19,6 +19,9 @@ constexpr double kept_gap = 0.01;
 // Relative motion below which the contacts found before still describe the pair: lengths in units of the smaller
 // body's size, and radians.
 constexpr double reuse_shift = 2e-3, reuse_turn = 2e-3;
+// The same for round shapes. A contact that is carried along with a rolling body falls behind the point that touches, where
+// the body's surface moves away from the other: held by it, the body would sink.
+constexpr double reuse_round = 1e-7;
 constexpr std::size_t chunk_pairs = 256;
 
 Box3 box_of(const Box3& local, const Mat34& q) {
@@ -47,6 +50,9 @@ ContactFinder::ContactFinder(const Model& model, const geometry::SignedDistanceO
         const collide::Collider& c = colliders_[model.bodies.shape[i]];
         is_plane_.push_back(c.kind == collide::Collider::Kind::plane && model.bodies.collides[i]);
         if (is_plane_.back()) planes_.push_back(i);
+        using Kind = collide::Collider::Kind;
+        is_round_.push_back(c.kind == Kind::sphere || c.kind == Kind::capsule || c.kind == Kind::cylinder ||
+                            c.kind == Kind::cone);
         radius_.push_back(model.shape_of(i).radius);
     }
 }
@@ -107,16 +113,20 @@ bool ContactFinder::refresh(const State& state, const Manifold& old, double marg
     const Mat34 &qa = state.q[old.a], &qb = state.q[old.b];
     const double size = std::min(radius_[old.a], radius_[old.b]);
     const Vec3 t = qa.leftCols<3>().transpose() * (qb.col(3) - qa.col(3));
-    if ((t - old.relative_t).squaredNorm() > reuse_shift * reuse_shift * size * size) return false;
+    const bool round = is_round_[old.a] || is_round_[old.b];
+    const double shift = size * (round ? reuse_round : reuse_shift);
+    if ((t - old.relative_t).squaredNorm() > shift * shift) return false;
     const Mat3 R = qa.leftCols<3>().transpose() * qb.leftCols<3>();
-    if ((R - old.relative_R).cwiseAbs().maxCoeff() > reuse_turn) return false;
+    if ((R - old.relative_R).cwiseAbs().maxCoeff() > (round ? reuse_round : reuse_turn)) return false;
+    // A surface that rolls lifts the old anchor by r (1 - cos turn). Taken for a gap, that would let the body sink to close it.
+    const double lifted = 0.25 * (R - old.relative_R).squaredNorm() * size;
     Manifold now = old;
     now.begin = static_cast<int>(out.contacts.size());
     for (int k = old.begin; k < old.begin + old.count; ++k) {
         ManifoldContact c = old_contacts_[k];
         const Vec3 pa = transform(qa, c.local_a), pb = transform(qb, c.local_b);
         c.normal = qa.leftCols<3>() * c.local_normal;
-        c.distance = c.normal.dot(pb - pa);
+        c.distance = c.normal.dot(pb - pa) - lifted;
         c.point = 0.5 * (pa + pb);
         out.contacts.push_back(c);
     }

@@ -19,7 +19,8 @@ struct ManifoldContact {
     double distance = 0.0;
     double normal_impulse = 0.0;
     Vec3 friction_impulse = Vec3::Zero();  // world frame
-    std::uint32_t id = 0;
+    Vec3 total_impulse = Vec3::Zero();     // of the last step, impacts included: reported, no warm start
+    std::uint64_t id = 0;                  // as wide as the rest: no padding in checkpoints
 };
 
 // The contacts of one pair of bodies.
@@ -68,7 +69,7 @@ class ContactFinder {
 
     std::vector<geometry::collide::Collider> colliders_;  // per shape
     std::vector<double> radius_;                          // per body
-    std::vector<char> is_plane_;
+    std::vector<char> is_plane_, is_round_;               // per body
     std::vector<int> planes_;
     geometry::BroadPhase broad_phase_;
     std::vector<Box3> boxes_;

@@ -27,7 +27,7 @@ bool try_to_stick(BodyBlock& block, const Vec6& before) {
     Mat6 normal_matrix = Mat6::Zero();
     Vec6 rhs = Vec6::Zero();
     for (const BlockContact& c : block.contacts) {
-        if (c.target < 0 || c.bounce > 0) return false;  // not touching yet, or about to bounce
+        if (c.target < 0) return false;  // not touching yet
         Eigen::Matrix<double, 3, 6> J;
         J << Mat3::Identity(), Mat3::Zero();
         J(0, 4) = c.r.z();
@@ -124,20 +124,6 @@ bool solve_body_by_decomposition(BodyBlock& block) {
         friction_change.setZero();
         for (const BlockContact& c : block.contacts) friction_change += block.wrench_change(c, c.tangential);
     }
-    // Restitution. Eq. 22 repeats a share of the normal impulse; contacts here may still have a gap to close, so
-    // the velocity that share would give is asked for instead: the same for one contact that touches.
-    bool bounces = false;
-    for (BlockContact& c : block.contacts)
-        if (c.bounce > 0 && c.alpha > 0) {
-            c.target = c.bounce;
-            bounces = true;
-        }
-    if (bounces) {
-        const Vec6 first = z;
-        feasible = block.contact_impulse(z) && feasible;
-        block.phi += block.S * z;
-        distribute(block, first + z);
-    }
     return feasible;
 }
 
@@ -145,7 +131,7 @@ SolveReport solve_by_decomposition(ContactProblem& problem, bool limit_energy) {
     return solve_body_by_body(problem, solve_body_by_decomposition, limit_energy);
 }
 
-void hold_single_bodies(ContactProblem& problem, double slow, std::vector<char>& done) {
+void hold_single_bodies(ContactProblem& problem, double slow, double deepest, std::vector<char>& done) {
     const std::size_t bodies = problem.twist.size();
     done.assign(bodies, 0);
     std::vector<char> busy(bodies, 0);
@@ -159,7 +145,7 @@ void hold_single_bodies(ContactProblem& problem, double slow, std::vector<char>&
         const Vec3 relative = b.v + b.w.cross(c.rb) - a.v - a.w.cross(c.ra);
         const int body = ma ? c.a : c.b;
         done[body] = 1;
-        if (relative.squaredNorm() > slow * slow) busy[body] = 1;
+        if (relative.squaredNorm() > slow * slow || c.distance < -deepest) busy[body] = 1;
     }
     bool any = false;
     for (std::size_t i = 0; i < bodies; ++i) {

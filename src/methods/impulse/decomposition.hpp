@@ -13,7 +13,8 @@ bool solve_body_by_decomposition(BodyBlock& block);
 SolveReport solve_by_decomposition(ContactProblem& problem, bool limit_energy = true);
 
 // Bodies at rest, or nearly so, that touch nothing movable: when their contacts can hold them, their twist and
-// impulses are exact at once, however many contacts share the work, and no sweep is needed. Marks them in `done`.
-void hold_single_bodies(ContactProblem& problem, double slow, std::vector<char>& done);
+// impulses are exact at once, however many contacts share the work, and no sweep is needed. Not so where one is deeper than
+// `deepest`. Marks them in `done`.
+void hold_single_bodies(ContactProblem& problem, double slow, double deepest, std::vector<char>& done);
 
 }  // namespace tenon::impulse

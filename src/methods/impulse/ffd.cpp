@@ -78,8 +78,6 @@ bool solve_body_by_ffd(BodyBlock& block) {
     if (block.projection.feasible) block.phi += block.S * f;
     block.contact_impulse(z);
     block.phi += block.S * z;
-    for (const BlockContact& c : block.contacts)
-        if (c.bounce > 0) block.phi += c.restitution * c.alpha * (block.S * c.n);
     return feasible;
 }
 

@@ -18,6 +18,11 @@ constexpr std::size_t grain = 1024;
 // In units of the smallest moving body: gaps that count as touching, and penetration that is left alone. Undoing
 // the last of it every step would shake loaded piles loose, since position correction knows no friction.
 constexpr double touching_gap = 1e-5, default_slop = 5e-3;
+// Frequency of contacts in sub-steps over that of the sub-steps, times the square root of the passes: piles that few passes
+// solve only roughly come to rest when contacts are softer than the passes' error.
+constexpr double soft_contact = 0.1;
+// Normals of one flat contact agree to this much (1 - cosine).
+constexpr double parallel_normals = 1e-9;
 
 // Inverse mass and inertia with the axes in `fixed` held: the inverse of the free part, zero elsewhere.
 InverseMass inverse_mass(const Bodies& bodies, const State& state, int i) {
@@ -86,7 +91,11 @@ StepReport ImpulseMethod::step(const Model& model, State& state, Outputs& output
     }
     {
         const auto timing = timer_.stage("prepare");
-        build_problem(state, dt);
+        build_problem();
+    }
+    {
+        const auto timing = timer_.stage("impacts");
+        resolve_impacts(state, dt);
     }
     {
         const auto timing = timer_.stage("solve");
@@ -135,19 +144,19 @@ void ImpulseMethod::gather_bodies(const Model& model, const State& state, double
 }
 
 void ImpulseMethod::apply_forces(const Model& model, const State& state, double dt) {
-    const bool outside = !model.forces.empty() || model.wind.drag > 0;
+    const bool outside = has_external_wrenches(model, state);
     if (outside) external_wrenches(model, state, state.time + dt, wrenches_);
     const int count = model.bodies.size();
     movable_.resize(count);
-    restless_.resize(count);
+    active_.resize(count);
     // what was given a velocity or a force while asleep wakes, with its group
     steady_for(count, grain, [&](std::size_t i) {
         movable_[i] = problem_.mass[i].movable;
         const Twist& t = problem_.before[i];
-        restless_[i] = (t.v.squaredNorm() > 0 || t.w.squaredNorm() > 0) ||
-                       (outside && (!wrenches_[i].force.isZero(0) || !wrenches_[i].torque.isZero(0)));
+        active_[i] = (t.v.squaredNorm() > 0 || t.w.squaredNorm() > 0) ||
+                     (outside && (!wrenches_[i].force.isZero(0) || !wrenches_[i].torque.isZero(0)));
     });
-    sleeping_.wake(movable_, restless_, finder_);
+    sleeping_.wake(movable_, active_, finder_);
     steady_for(count, grain, [&](std::size_t k) {
         const int i = static_cast<int>(k);
         if (movable_[i]) awake_[i] = !sleeping_.asleep(i);
@@ -172,9 +181,9 @@ void ImpulseMethod::find_contacts(const Model& model, const State& state, double
 void ImpulseMethod::wake_sleepers(const Model& model, const State& state, double dt) {
     const int count = model.bodies.size();
     for (int i = 0; i < count; ++i)
-        restless_[i] = !movable_[i] &&
-                       (problem_.before[i].v.squaredNorm() > 0 || problem_.before[i].w.squaredNorm() > 0);
-    sleeping_.wake(movable_, restless_, finder_);
+        active_[i] = !movable_[i] &&
+                     (problem_.before[i].v.squaredNorm() > 0 || problem_.before[i].w.squaredNorm() > 0);
+    sleeping_.wake(movable_, active_, finder_);
     for (int i = 0; i < count; ++i) {
         if (!movable_[i] || awake_[i] == !sleeping_.asleep(i)) continue;
         awake_[i] = 1;
@@ -184,19 +193,14 @@ void ImpulseMethod::wake_sleepers(const Model& model, const State& state, double
 }
 
 // One contact point per manifold contact with an awake body, from its persistent form.
-void ImpulseMethod::build_problem(const State& state, double dt) {
-    const double threshold =
-        settings_.restitution_threshold > 0 ? settings_.restitution_threshold : 2 * dt * state.gravity.norm();
-    const double touching = touching_gap * smallest_;
+void ImpulseMethod::build_problem() {
     const auto& contacts = finder_.contacts();
     const auto& manifolds = finder_.manifolds();
     first_contact_.resize(manifolds.size() + 1);
-    flies_.assign(problem_.twist.size(), 1);
     int total = 0;
     for (std::size_t i = 0; i < manifolds.size(); ++i) {
         const Manifold& m = manifolds[i];
         first_contact_[i] = total;
-        if (m.count > 0) flies_[m.a] = flies_[m.b] = 0;
         if ((movable_[m.a] && awake_[m.a]) || (movable_[m.b] && awake_[m.b])) total += m.count;
     }
     first_contact_.back() = total;
@@ -224,11 +228,6 @@ void ImpulseMethod::build_problem(const State& state, double dt) {
             c.distance = from.distance;
             c.friction = m.friction;
             c.restitution = m.restitution;
-            c.target = from.distance > touching ? (touching - from.distance) / dt : 0.0;
-            if (m.restitution > 0) {
-                const double approach = -c.normal.dot(problem_.relative_velocity(c));
-                if (approach > threshold) c.bounce = m.restitution * approach;
-            }
             if (settings_.warm_start)
                 c.impulse = Vec3(from.normal_impulse, c.tangent1.dot(from.friction_impulse),
                                  c.tangent2.dot(from.friction_impulse));
@@ -237,47 +236,111 @@ void ImpulseMethod::build_problem(const State& state, double dt) {
     });
 }
 
+// Restitution comes first, and may shift where bodies start; what is left for the contact solver is to keep surfaces from
+// passing into each other by the end of the step.
+void ImpulseMethod::resolve_impacts(const State& state, double dt) {
+    ImpactSettings impact;
+    impact.threshold =
+        settings_.restitution_threshold > 0 ? settings_.restitution_threshold : 2 * dt * state.gravity.norm();
+    impact.touching = touching_gap * smallest_;
+    impact_count_ = impacts_.resolve(problem_, impact);
+    steady_for(problem_.contacts.size(), grain, [&](std::size_t k) {
+        ContactPoint& c = problem_.contacts[k];
+        c.target = c.distance > impact.touching ? (impact.touching - c.distance) / dt : 0.0;
+    });
+}
+
 SolveReport ImpulseMethod::solve_contacts(const State& state) {
-    SweepSettings sweep;
     const double gravity_step = problem_.dt * std::max(state.gravity.norm(), 1e-3);
-    sweep.tolerance = settings_.tolerance > 0 ? settings_.tolerance : 1e-5 * gravity_step;
+    const double tolerance = settings_.tolerance > 0 ? settings_.tolerance : 1e-5 * gravity_step;
     const int contacts = static_cast<int>(problem_.contacts.size());
-    sweep.max_sweeps =
+    const int sweeps =
         settings_.sweeps > 0 ? settings_.sweeps : std::clamp(25000 / std::max(1, contacts), 8, 200);
+    held_.clear();
+    if (substeps() > 1) {
+        hold_single_bodies(problem_, 5 * gravity_step, slop_, held_);
+        SubstepSettings sub;
+        sub.substeps = settings_.substeps;
+        sub.max_sweeps = std::max(1, sweeps / (2 * settings_.substeps));
+        sub.tolerance = tolerance;
+        sub.touching = touching_gap * smallest_;
+        sub.slop = settings_.slop;
+        sub.frequency = settings_.contact_frequency > 0
+                            ? settings_.contact_frequency
+                            : soft_contact * std::sqrt(sub.max_sweeps) * settings_.substeps / problem_.dt;
+        sub.max_push = 0.2 * smallest_ / problem_.dt;
+        substep_solver_.prepare(problem_, sub, held_);
+        return substep_solver_.solve(problem_, held_);
+    }
+    SweepSettings sweep;
+    sweep.tolerance = tolerance;
+    sweep.max_sweeps = sweeps;
     sweep.accelerate = settings_.accelerate;
     if (state.gravity.norm() > 0) sweep.up = state.gravity.normalized();
-    settled_.clear();
-
-    if (settings_.solver == Solver::ffd ||
-        (settings_.solver == Solver::decomposition && !settings_.third_law)) {
-        const SolveReport report = settings_.solver == Solver::ffd
-                                       ? solve_by_ffd(problem_, settings_.energy_limit)
-                                       : solve_by_decomposition(problem_, settings_.energy_limit);
-        sweeper_.prepare(problem_, centers_, sweep);
-        return report;
-    }
+    SolveReport report;
+    if (settings_.solver == Solver::ffd) report = solve_by_ffd(problem_, settings_.energy_limit);
+    if (settings_.solver == Solver::decomposition)
+        report = solve_by_decomposition(problem_, settings_.energy_limit);
     if (settings_.solver == Solver::pgs) {
         sweep.max_sweeps = settings_.iterations;
         sweep.tolerance = 0;
         sweep.accelerate = false;
         sweep.pyramid = true;
         sweep.graph_order = false;
-    } else {
-        hold_single_bodies(problem_, 5 * gravity_step, settled_);
     }
-    sweeper_.prepare(problem_, centers_, sweep, settled_);
-    SolveReport report = sweeper_.solve(problem_);
-    sweeper_.bounce(problem_, std::max(4, report.sweeps / 2));
+    if (settings_.solver == Solver::gauss_seidel)
+        hold_single_bodies(problem_, 5 * gravity_step, 1e300, held_);
+    sweeper_.prepare(problem_, centers_, sweep, held_);
+    if (settings_.solver == Solver::gauss_seidel || settings_.solver == Solver::pgs)
+        report = sweeper_.solve(problem_);
+    for (ContactPoint& c : problem_.contacts) c.total = c.impulse;
     return report;
 }
 
 void ImpulseMethod::correct_positions() {
-    corrected_ = settings_.correction > 0 && settings_.correction_sweeps > 0 &&
+    corrected_ = substeps() == 1 && settings_.correction > 0 && settings_.correction_sweeps > 0 &&
                  sweeper_.correct(problem_, slop_, settings_.correction, 0.2 * smallest_ / problem_.dt,
                                   settings_.correction_sweeps, pseudo_);
 }
 
+// Contact is solved for the velocities at the end of the step, and normal to it bodies have to move by those. Everything
+// else moves with the mean of the velocities before and after, which is exact under constant forces: bodies in flight, and
+// along the surface those that touch fixed ones with one normal. Fills `mean_`, what is to be added to the velocity.
+void ImpulseMethod::find_mean_motion() {
+    const std::size_t count = problem_.twist.size();
+    enum : char { flies, slides, presses };
+    motion_.assign(count, flies);
+    normal_.resize(count);
+    const double touching = touching_gap * smallest_;
+    const auto touch = [&](int body, const ContactPoint& c, const Vec3& r, bool other_moves) {
+        if (!movable_[body] || motion_[body] == presses) return;
+        const Vec3 turned = 0.5 * (problem_.twist[body].w - problem_.before[body].w);
+        const bool one_normal =
+            motion_[body] == flies || std::abs(c.normal.dot(normal_[body])) > 1 - parallel_normals;
+        const bool lifts = std::abs(c.normal.dot(turned.cross(r))) * problem_.dt > touching;
+        const auto& m = problem_.mass[body].m;
+        const bool held = m[0] == 0 || m[1] == 0 || m[2] == 0;
+        motion_[body] = other_moves || !one_normal || lifts || held ? presses : slides;
+        normal_[body] = c.normal;
+    };
+    for (const ContactPoint& c : problem_.contacts) {
+        if (c.total.isZero(0)) continue;
+        touch(c.a, c, c.ra, movable_[c.b]);
+        touch(c.b, c, c.rb, movable_[c.a]);
+    }
+    mean_.resize(count);
+    const double half = 0.5 / substeps();
+    steady_for(count, grain, [&](std::size_t i) {
+        mean_[i] = Twist{};
+        if (motion_[i] == presses) return;
+        mean_[i].v = -half * (problem_.twist[i].v - problem_.before[i].v);
+        mean_[i].w = -half * (problem_.twist[i].w - problem_.before[i].w);
+        if (motion_[i] == slides) mean_[i].v -= normal_[i].dot(mean_[i].v) * normal_[i];
+    });
+}
+
 void ImpulseMethod::integrate(const Model& model, State& state, double dt) {
+    find_mean_motion();
     const Bodies& bodies = model.bodies;
     steady_for(state.q.size(), grain / 4, [&](std::size_t k) {
         const int i = static_cast<int>(k);
@@ -287,23 +350,29 @@ void ImpulseMethod::integrate(const Model& model, State& state, double dt) {
             return;
         }
         if (!problem_.mass[i].movable || !awake_[i]) return;
-        model::RigidState moved;
-        moved.position = centers_[i];
-        // What touches nothing moves with the mean velocity: exact under constant forces. Contact is solved for the
-        // velocity at the end of the step, and has to move by that.
-        if (flies_[i]) moved.position -= 0.5 * dt * (problem_.twist[i].v - problem_.before[i].v);
-        moved.rotation = Quat(Mat3(state.q[i].leftCols<3>()));
-        moved.velocity = problem_.twist[i].v;
-        moved.spin = problem_.twist[i].w;
+        model::RigidState next;
+        next.position = centers_[i] + dt * mean_[i].v;
+        next.rotation = Quat(Mat3(state.q[i].leftCols<3>()));
+        next.velocity = problem_.twist[i].v;
+        next.spin = problem_.twist[i].w;
+        Vec3 turn = dt * mean_[i].w;
+        if (substeps() > 1) {  // what the sub-steps did beyond their last velocity
+            next.position += substep_solver_.moved()[i].v - dt * next.velocity;
+            turn += substep_solver_.moved()[i].w - dt * next.spin;
+        }
+        if (!impacts_.shift().empty()) {
+            next.position += impacts_.shift()[i].v;
+            turn += impacts_.shift()[i].w;
+        }
         const auto& fixed = bodies.fixed[i];
         const bool held = fixed[3] || fixed[4] || fixed[5];
-        model::advance(moved, held ? Vec3(Vec3::Ones()) : bodies.moments_of_inertia(i), dt);
+        model::advance(next, held ? Vec3(Vec3::Ones()) : bodies.moments_of_inertia(i), dt);
         if (corrected_) {
-            moved.position += dt * pseudo_[i].v;
-            if (!pseudo_[i].w.isZero(0))
-                moved.rotation = (model::exponential_map(dt * pseudo_[i].w) * moved.rotation).normalized();
+            next.position += dt * pseudo_[i].v;
+            turn += dt * pseudo_[i].w;
         }
-        model::store(moved, state, i);
+        if (!turn.isZero(0)) next.rotation = (model::exponential_map(turn) * next.rotation).normalized();
+        model::store(next, state, i);
     });
 }
 
@@ -315,6 +384,8 @@ void ImpulseMethod::record_contacts(Outputs& outputs, double dt, StepReport& rep
         ManifoldContact& m = persistent[source_[k]];
         m.normal_impulse = c.impulse[0];
         m.friction_impulse = c.impulse[1] * c.tangent1 + c.impulse[2] * c.tangent2;
+        const Vec3 total = c.total + c.impact;
+        m.total_impulse = total[0] * c.normal + total[1] * c.tangent1 + total[2] * c.tangent2;
     });
     outputs.contacts.clear();
     report.min_distance = 1e300;
@@ -322,13 +393,13 @@ void ImpulseMethod::record_contacts(Outputs& outputs, double dt, StepReport& rep
         for (int k = m.begin; k < m.begin + m.count; ++k) {
             const ManifoldContact& c = persistent[k];
             report.min_distance = std::min(report.min_distance, c.distance);
-            if (c.normal_impulse == 0 && c.distance > 0) continue;
+            if (c.total_impulse.isZero(0) && c.distance > 0) continue;
             Contact out;
             out.a = m.a;
             out.b = m.b;
             out.point = c.point;
             out.normal = c.normal;
-            out.force = (c.normal_impulse * c.normal + c.friction_impulse) / dt;
+            out.force = c.total_impulse / dt;
             out.distance = c.distance;
             outputs.contacts.push_back(out);
         }
@@ -348,10 +419,7 @@ void ImpulseMethod::record(const Model& model, State& state, Outputs& outputs, d
                            const SolveReport& solved, StepReport& report) {
     record_contacts(outputs, dt, report);
     report.iterations = solved.sweeps;
-    report.solver = settings_.solver == Solver::ffd   ? "ffd"
-                    : settings_.solver == Solver::pgs ? "pgs"
-                    : settings_.third_law             ? "decomposition with third law"
-                                                      : "decomposition";
+    report.solver = name_of(settings_.solver);
     // the share of momentum that position correction would carry if it were velocity
     Vec3 moved = Vec3::Zero();
     if (corrected_)
@@ -364,6 +432,7 @@ void ImpulseMethod::record(const Model& model, State& state, Outputs& outputs, d
                       {"penetration", std::max(0.0, -report.min_distance)},
                       {"pairs_tested", static_cast<double>(finder_.pairs_tested())},
                       {"asleep", static_cast<double>(sleeping_.count())},
+                      {"impacts", static_cast<double>(impact_count_)},
                       {"infeasible_bodies", static_cast<double>(solved.infeasible)},
                       {"energy_limited", static_cast<double>(solved.energy_limited)},
                       {"correction_momentum", correction_momentum_.norm()}};

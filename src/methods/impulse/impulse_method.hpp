@@ -3,8 +3,10 @@
 
 #include "math/timer.hpp"
 #include "methods/impulse/contact_finder.hpp"
+#include "methods/impulse/impacts.hpp"
 #include "methods/impulse/settings.hpp"
 #include "methods/impulse/sleeping.hpp"
+#include "methods/impulse/substeps.hpp"
 #include "methods/impulse/sweeps.hpp"
 #include "tenon/method.hpp"
 
@@ -22,13 +24,17 @@ class ImpulseMethod final : public Stepper {
     const ContactProblem& problem() const { return problem_; }
 
   private:
+    int substeps() const { return settings_.solver == Solver::gauss_seidel ? settings_.substeps : 1; }
+
     // The stages of a step, in their order.
     void gather_bodies(const Model& model, const State& state, double dt);
     void apply_forces(const Model& model, const State& state, double dt);
     void find_contacts(const Model& model, const State& state, double dt);
-    void build_problem(const State& state, double dt);
+    void build_problem();
+    void resolve_impacts(const State& state, double dt);
     SolveReport solve_contacts(const State& state);
     void correct_positions();
+    void find_mean_motion();
     void integrate(const Model& model, State& state, double dt);
     void wake_sleepers(const Model& model, const State& state, double dt);
     void record_contacts(Outputs& outputs, double dt, StepReport& report);
@@ -39,15 +45,19 @@ class ImpulseMethod final : public Stepper {
     Settings settings_;
     ContactFinder finder_;
     Sleeping sleeping_;
+    Impacts impacts_;
+    SubstepSolver substep_solver_;
     Sweeper sweeper_;
     StageTimer timer_;
 
     ContactProblem problem_;
     std::vector<int> source_;  // contact of the problem -> contact of the finder
     std::vector<Vec3> centers_;
-    std::vector<Twist> pseudo_;
+    std::vector<Twist> pseudo_, mean_;
+    std::vector<Vec3> normal_;  // of the surface that a body slides on
+    int impact_count_ = 0;
     bool corrected_ = false;
-    std::vector<char> awake_, settled_, movable_, restless_, flies_;
+    std::vector<char> awake_, held_, movable_, active_, motion_;
     std::vector<int> first_contact_;  // of each manifold in the problem; its count is known from the next
     std::vector<double> speed_;
     std::vector<Wrench> wrenches_;

@@ -33,6 +33,23 @@ Mat3 contact_response(const ContactPoint& c, const InverseMass& a, const Inverse
     return K;
 }
 
+ContactResponse response_of(const Mat3& K) {
+    ContactResponse r;
+    r.kn = K(0, 0);
+    r.inverse_kn = r.kn > 0 ? 1.0 / r.kn : 0.0;
+    r.k1n = K(1, 0);
+    r.k2n = K(2, 0);
+    const double mean = 0.5 * (K(1, 1) + K(2, 2)), half = 0.5 * (K(1, 1) - K(2, 2));
+    const double largest = mean + std::sqrt(half * half + K(1, 2) * K(1, 2));
+    r.slide = largest > 0 ? 1.0 / largest : 0.0;
+    const double det = K(1, 1) * K(2, 2) - K(1, 2) * K(1, 2);
+    const bool regular = det > 1e-9 * largest * largest;
+    r.i11 = regular ? K(2, 2) / det : r.slide;
+    r.i12 = regular ? -K(1, 2) / det : 0.0;
+    r.i22 = regular ? K(1, 1) / det : r.slide;
+    return r;
+}
+
 double contact_residual(const ContactProblem& problem) {
     double worst = 0;
     for (const ContactPoint& c : problem.contacts) {

@@ -43,8 +43,10 @@ struct ContactPoint {
     double distance = 0.0;
     double friction = 0.0, restitution = 0.0;
     double target = 0.0;          // least normal velocity: 0, or less while there is a gap to close
-    double bounce = 0.0;          // normal velocity after an impact, when greater than zero
     Vec3 impulse = Vec3::Zero();  // normal, tangent 1, tangent 2: warm start in, solution out
+    Vec3 total = Vec3::Zero();    // out: the same, summed over sub-steps
+    Vec3 impact = Vec3::Zero();   // the same of impacts with restitution, which came before
+    bool shifted = false;         // by impacts: its distance is that of a path before it met anything
 };
 
 struct ContactProblem {
@@ -72,6 +74,15 @@ void make_tangents(const Vec3& normal, Vec3& tangent1, Vec3& tangent2);
 
 // Symmetric 3x3 response of a contact point in its frame: velocity change per impulse, both bodies counted.
 Mat3 contact_response(const ContactPoint& c, const InverseMass& a, const InverseMass& b);
+
+// That response as Gauss-Seidel uses it. Held axes may leave no compliance in some direction: nothing to gain there.
+struct ContactResponse {
+    double kn, inverse_kn;  // along the normal
+    double k1n, k2n;        // tangential velocity per normal impulse
+    double i11, i12, i22;   // inverse of the tangential 2x2 block
+    double slide;           // 1 / the largest eigenvalue of that block
+};
+ContactResponse response_of(const Mat3& K);
 
 // The conditions at the current impulses and twists, by the natural map: 0 at a solution. In m/s.
 double contact_residual(const ContactProblem& problem);

@@ -5,11 +5,12 @@
 
 namespace tenon::impulse {
 
-enum class Solver { decomposition, ffd, pgs };
+enum class Solver { gauss_seidel, decomposition, ffd, pgs };
 
 struct Settings {
-    Solver solver = Solver::decomposition;
-    bool third_law = true;
+    Solver solver = Solver::gauss_seidel;
+    int substeps = 6;
+    double contact_frequency = 0.0;  // Hz; 0: a tenth of the sub-step's rate, or more
     bool energy_limit = true;
     int sweeps = 0;          // 0: by the number of contacts
     double tolerance = 0.0;  // m/s; 0: 1e-5 of what gravity adds in a step
@@ -26,6 +27,7 @@ struct Settings {
     int field_cells = 40;
 };
 
+const char* name_of(Solver solver);
 std::vector<ParamInfo> parameters();
 Settings read_settings(const Params& params);
 std::optional<Unsupported> supports(const Scene& scene);

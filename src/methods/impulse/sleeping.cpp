@@ -22,17 +22,17 @@ void Sleeping::find_groups(const std::vector<char>& movable, const ContactFinder
         if (m.count > 0 && movable[m.a] && movable[m.b]) groups_.join(m.a, m.b);
 }
 
-void Sleeping::wake(const std::vector<char>& movable, const std::vector<char>& restless,
+void Sleeping::wake(const std::vector<char>& movable, const std::vector<char>& active,
                     const ContactFinder& finder) {
     if (std::find(asleep_.begin(), asleep_.end(), 1) == asleep_.end()) return;
     find_groups(movable, finder);
     std::vector<char> wakes(movable.size(), 0);
     for (std::size_t i = 0; i < movable.size(); ++i)
-        if (movable[i] && (!asleep_[i] || restless[i])) wakes[groups_.root(static_cast<int>(i))] = 1;
+        if (movable[i] && (!asleep_[i] || active[i])) wakes[groups_.root(static_cast<int>(i))] = 1;
     for (const Manifold& m : finder.manifolds()) {
         if (m.count == 0) continue;
-        if (movable[m.a] && !movable[m.b] && restless[m.b]) wakes[groups_.root(m.a)] = 1;
-        if (movable[m.b] && !movable[m.a] && restless[m.a]) wakes[groups_.root(m.b)] = 1;
+        if (movable[m.a] && !movable[m.b] && active[m.b]) wakes[groups_.root(m.a)] = 1;
+        if (movable[m.b] && !movable[m.a] && active[m.a]) wakes[groups_.root(m.b)] = 1;
     }
     for (std::size_t i = 0; i < movable.size(); ++i)
         if (asleep_[i] && wakes[groups_.root(static_cast<int>(i))]) {

@@ -15,10 +15,9 @@ class Sleeping {
     bool asleep(int body) const { return asleep_[body]; }
     int count() const;
 
-    // Before the solve: groups with a restless member wake. `restless` marks kinematic bodies that move, and
+    // Before the solve: groups with an active member wake. `active` marks kinematic bodies that move, and
     // bodies whose velocity or forces were changed from outside.
-    void wake(const std::vector<char>& movable, const std::vector<char>& restless,
-              const ContactFinder& finder);
+    void wake(const std::vector<char>& movable, const std::vector<char>& active, const ContactFinder& finder);
 
     // After the solve: counts how long each body has been slow, and puts groups to sleep. Returns the new sleepers.
     const std::vector<int>& settle(const std::vector<char>& movable, const std::vector<double>& speed,

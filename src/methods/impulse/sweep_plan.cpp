@@ -10,13 +10,11 @@ namespace tenon::impulse {
 
 void Sweeper::find_groups(const ContactProblem& problem) {
     found_.clear();
-    bounces_ = false;
     const int count = static_cast<int>(problem.contacts.size());
     for (int begin = 0; begin < count;) {
         const ContactPoint& c = problem.contacts[begin];
         int end = begin;
-        for (; end < count && problem.contacts[end].a == c.a && problem.contacts[end].b == c.b; ++end)
-            bounces_ = bounces_ || problem.contacts[end].bounce > 0;
+        while (end < count && problem.contacts[end].a == c.a && problem.contacts[end].b == c.b) ++end;
         found_.push_back({c.a, c.b, begin, end, c.friction});
         begin = end;
     }
@@ -188,20 +186,15 @@ void Sweeper::make_rows(const ContactProblem& problem) {
             r.p[k] = c.impulse[k];
         }
         r.target = c.target;
-        const Mat3 K = contact_response(c, problem.mass[c.a], problem.mass[c.b]);
-        // Axes that are held may leave no compliance in some direction: nothing to gain there.
-        r.kn = K(0, 0);
-        r.inverse_kn = r.kn > 0 ? 1.0 / r.kn : 0.0;
-        r.k1n = K(1, 0);
-        r.k2n = K(2, 0);
-        const double mean = 0.5 * (K(1, 1) + K(2, 2)), half = 0.5 * (K(1, 1) - K(2, 2));
-        const double largest = mean + std::sqrt(half * half + K(1, 2) * K(1, 2));
-        r.slide = largest > 0 ? 1.0 / largest : 0.0;
-        const double det = K(1, 1) * K(2, 2) - K(1, 2) * K(1, 2);
-        const bool regular = det > 1e-9 * largest * largest;
-        r.i11 = regular ? K(2, 2) / det : r.slide;
-        r.i12 = regular ? -K(1, 2) / det : 0.0;
-        r.i22 = regular ? K(1, 1) / det : r.slide;
+        const ContactResponse k = response_of(contact_response(c, problem.mass[c.a], problem.mass[c.b]));
+        r.kn = k.kn;
+        r.inverse_kn = k.inverse_kn;
+        r.k1n = k.k1n;
+        r.k2n = k.k2n;
+        r.i11 = k.i11;
+        r.i12 = k.i12;
+        r.i22 = k.i22;
+        r.slide = k.slide;
     });
 }
 

@@ -103,20 +103,6 @@ void Sweeper::write_back(ContactProblem& problem) const {
     });
 }
 
-void Sweeper::bounce(ContactProblem& problem, int sweeps) {
-    if (!bounces_) return;
-    bool any = false;
-    for (int i = 0; i < active_rows_; ++i) {
-        const ContactPoint& c = problem.contacts[source_[i]];
-        if (c.bounce <= 0 || rows_[i].p[0] <= 0) continue;
-        rows_[i].target = std::max(rows_[i].target, c.bounce);
-        any = true;
-    }
-    if (!any) return;
-    for (int s = 0; s < sweeps; ++s) sweep_contacts(problem, s % 2 == 1, false);
-    write_back(problem);
-}
-
 bool Sweeper::correct(const ContactProblem& problem, double slop, double rate, double max_speed, int sweeps,
                       std::vector<Twist>& pseudo) {
     pseudo_target_.resize(rows_.size());

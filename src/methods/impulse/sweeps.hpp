@@ -19,16 +19,13 @@ struct SweepSettings {
 class Sweeper {
   public:
     // Orders the contacts and prepares their rows. Contacts of one pair must follow each other. Those of bodies
-    // marked in `settled` take no part in `solve` and `bounce`, only in `correct`.
+    // marked in `settled` take no part in `solve`, only in `correct`.
     void prepare(const ContactProblem& problem, const std::vector<Vec3>& centers,
                  const SweepSettings& settings, const std::vector<char>& settled = {});
 
     // Solves for the contact impulses; twists leave as after contact. Warm-starts from the impulses given. Kinetic
     // energy never grows, but by what scripted bodies give.
     SolveReport solve(ContactProblem& problem);
-
-    // After `solve`: sweeps with bounce velocities where impacts want them.
-    void bounce(ContactProblem& problem, int sweeps);
 
     // Pseudo-twists that undo penetration deeper than `slop` at `rate` per step, on the rows of the last `prepare`.
     // They move positions only: no velocity, so no kinetic energy, comes from them. False: nothing to do.
@@ -72,7 +69,6 @@ class Sweeper {
     std::vector<int> level_, queue_, adjacency_start_, adjacency_, slot_, slot_start_;
     std::vector<double> places_, borders_;
     std::vector<SweepResult> results_;
-    bool bounces_ = false;  // any contact wants to
 };
 
 }  // namespace tenon::impulse

@@ -38,6 +38,14 @@ void pose_elastic(const ElasticBody& body, const std::vector<Vec3>& x, Mesh& mes
     }
 }
 
+// Boxes of a surface's blocks as its vertices are now.
+std::vector<Box3> block_boxes(const geometry::SurfaceTree& surface, const Mesh& mesh) {
+    std::vector<Box3> boxes(surface.blocks());
+    for (int b = 0; b < surface.blocks(); ++b)
+        for (int v : surface.block(b).vertices) boxes[b].add(mesh.vertices[v]);
+    return boxes;
+}
+
 }  // namespace
 
 ContactFinder::ContactFinder(const Model& model, const State& state, const ContactSettings& settings)
@@ -56,9 +64,11 @@ ContactFinder::ContactFinder(const Model& model, const State& state, const Conta
     for (std::size_t e = 0; e < model.elastic.size(); ++e) {
         const ElasticBody& body = model.elastic[e];
         elastic_mesh_[e].triangles = has_embedded(body) ? body.embedded.triangles : body.surface;
-        pose_elastic(body, state.elastic[e].x, elastic_mesh_[e]);
+        // trees are made of the shape at rest, whatever the body looks like now: a run that is resumed has the same ones
+        pose_elastic(body, body.rest, elastic_mesh_[e]);
         elastic_edges_[e] = geometry::all_edges(elastic_mesh_[e]);
         elastic_tree_[e] = geometry::SurfaceTree(elastic_mesh_[e], elastic_edges_[e]);
+        elastic_blocks_[e].build(block_boxes(elastic_tree_[e], elastic_mesh_[e]));
     }
     thickness_.assign(all, 1e300);
     for (int i = 0; i < bodies; ++i)
@@ -161,14 +171,7 @@ void ContactFinder::prepare_touching(const Model& model) {
             if (body >= model.bodies.size()) needed[body - model.bodies.size()] = 1;
     parallel_for(needed.size(), 1, [&](std::size_t e) {
         if (!needed[e]) return;
-        const geometry::SurfaceTree& surface = elastic_tree_[e];
-        std::vector<Box3> boxes(surface.blocks());
-        for (int b = 0; b < surface.blocks(); ++b)
-            for (int v : surface.block(b).vertices) boxes[b].add(elastic_mesh_[e].vertices[v]);
-        if (elastic_blocks_[e].empty())
-            elastic_blocks_[e].build(boxes);
-        else
-            elastic_blocks_[e].refit(boxes);
+        elastic_blocks_[e].refit(block_boxes(elastic_tree_[e], elastic_mesh_[e]));
     });
 }
 

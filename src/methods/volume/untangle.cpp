@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/initial_check.hpp"
 #include "methods/volume/contact_problem.hpp"
 #include "methods/volume/contacts.hpp"
 #include "methods/volume/linked.hpp"
 #include "methods/volume/volume_method.hpp"
+#include "model/initial_check.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::volume {
@@ -90,7 +90,6 @@ double separate(const Model& model, const State& state, ContactFinder& finder, M
     int partings = 3 * model.bodies.size();
     for (int round = 0, since = 0; round < options.rounds; ++round, ++report.rounds) {
         deepest = correct(model, state, finder, motion);
-        if (report.rounds == 0) report.overlap_depth = deepest.depth;
         if (options.progress) options.progress(report.rounds, deepest.depth, deepest.contacts);
         if (deepest.depth <= kAllowedPixels * finder.grid().pixel) break;
         since = deepest.depth < 0.99 * best ? 0 : since + 1;
@@ -105,6 +104,96 @@ double separate(const Model& model, const State& state, ContactFinder& finder, M
     }
     return deepest.depth;
 }
+
+// How deep bodies overlap as they are: the surfaces themselves, not inflated.
+double overlap_depth(const Model& model, const State& state, const Motion& motion, double pixel) {
+    ContactFinder finder(model, state, {{pixel, 8}, 0, false, 0.0});
+    std::vector<VolumeContact> contacts;
+    finder.find(model, motion, contacts);
+    double depth = 0;
+    for (const VolumeContact& contact : contacts) depth = std::max(depth, contact.depth());
+    return depth;
+}
+
+// Images see surfaces to half a pixel, so that bodies end up farther apart than need be. Each body goes back towards where
+// it started, as far as an exact check of distances finds the margin kept: first all the way, then by bisection.
+class PullBack {
+  public:
+    PullBack(const Model& model, const State& state, double margin) : trial_(model), posed_(state) {
+        for (double& separation : trial_.bodies.min_separation)
+            separation = std::max(separation, 0.5 * margin);
+    }
+
+    void run(const Model& model, const State& state, Motion& motion) {
+        const int count = model.bodies.size();
+        start_.clear();
+        for (int i = 0; i < count; ++i) start_.push_back(model::rigid_state(state, i));
+        away_ = motion.rigid;
+        share_.assign(count, 1.0);
+        refused_.assign(count, 0.0);
+        frozen_.assign(count, 0);
+        for (int i = 0; i < count; ++i) frozen_[i] = !state.dynamic(i);
+        for (const model::InitialProblem& problem : problems(share_))
+            frozen_[problem.a] = frozen_[problem.b] = 1;
+        constexpr int halvings = 20;
+        for (int round = 0; round <= halvings; ++round) {
+            std::vector<double> wanted = share_;
+            for (int i = 0; i < count; ++i)
+                if (!frozen_[i] && share_[i] > 0)
+                    wanted[i] = round == 0 ? 0.0 : 0.5 * (share_[i] + refused_[i]);
+            settle(wanted);
+        }
+        for (int i = 0; i < count; ++i) motion.rigid[i] = between(i, share_[i]);
+    }
+
+  private:
+    model::RigidState between(int i, double share) const {
+        model::RigidState state = share > 0 ? away_[i] : start_[i];
+        if (share <= 0 || share >= 1) return state;
+        state.position = start_[i].position + share * (away_[i].position - start_[i].position);
+        state.rotation = start_[i].rotation.slerp(share, away_[i].rotation).normalized();
+        return state;
+    }
+
+    std::vector<model::InitialProblem> problems(const std::vector<double>& share) {
+        for (std::size_t i = 0; i < share.size(); ++i)
+            if (share[i] != placed_at(i)) {
+                const Mat34 rate = posed_.rate[i];
+                posed_.q[i] = model::to_q(between(static_cast<int>(i), share[i]));
+                posed_.rate[i] = rate;
+                placed_[i] = share[i];
+            }
+        return model::check_initial_state(trial_, posed_).problems;
+    }
+
+    double placed_at(std::size_t i) {
+        if (placed_.size() < start_.size()) placed_.assign(start_.size(), 0.0);
+        return placed_[i];
+    }
+
+    // Takes over what the check accepts. Bodies in its way return to where they were, which is known to be free.
+    void settle(std::vector<double>& wanted) {
+        for (;;) {
+            bool returned = false;
+            for (const model::InitialProblem& problem : problems(wanted))
+                for (int body : {problem.a, problem.b})
+                    if (wanted[body] != share_[body]) {
+                        refused_[body] = wanted[body];
+                        wanted[body] = share_[body];
+                        returned = true;
+                    }
+            if (!returned) break;
+        }
+        share_ = wanted;
+    }
+
+    Model trial_;  // with the margin as minimum separation
+    State posed_;
+    std::vector<model::RigidState> start_, away_;
+    std::vector<double> share_, refused_;  // of the way from start to away: accepted, and too close
+    std::vector<double> placed_;           // shares at which the trial's bodies are
+    std::vector<char> frozen_;
+};
 
 void write_back(const Model& model, const State& state, const Motion& motion, Scene& scene,
                 UntangleReport& report) {
@@ -142,6 +231,7 @@ UntangleReport untangle(Scene& scene, const UntangleOptions& options) {
     UntangleReport report;
     report.margin = chosen_margin(model, state, options);
     report.pixel = options.pixel > 0 ? options.pixel : choose_pixel(model, state);
+    report.overlap_depth = overlap_depth(model, state, motion, report.pixel);
     for (int refinement = 0; refinement <= options.refinements; ++refinement, report.pixel *= 0.5) {
         // surfaces may overlap by half a pixel's depth in the end: inflate by that much more
         const double allowed = kAllowedPixels * report.pixel;
@@ -155,6 +245,7 @@ UntangleReport untangle(Scene& scene, const UntangleOptions& options) {
         // finer pixels help against what coarse ones miss, not against bodies that cannot give way
         if (report.clean() || left > 4 * report.pixel) break;
     }
+    if (report.clean()) PullBack(model, state, report.margin).run(model, state, motion);
     if (report.clean())
         for (const auto& [a, b] : linked_pairs(model, state, motion, 0.5 * choose_pixel(model, state)))
             report.linked.emplace_back(model.bodies.name[a], model.bodies.name[b]);

@@ -20,10 +20,10 @@ constexpr double kDeepPixels = 2.0;
 // there is no room, in a tight pile, deep overlaps asked for at once would tear bodies. The rest is left to later steps.
 constexpr double kBentPixels = 1.0;
 
-using Key = std::array<int, 5>;
+using Key = std::array<int, 6>;
 
 Key key_of(const VolumeContact& contact) {
-    return {contact.a, contact.b, contact.cell.cell[0], contact.cell.cell[1], contact.cell.cell[2]};
+    return {contact.a, contact.b, contact.cell.cell[0], contact.cell.cell[1], contact.cell.cell[2], 0};
 }
 
 }  // namespace
@@ -87,13 +87,13 @@ void VolumeMethod::solve_velocities(const Model& model, const State& state, Stag
         problem.set_velocities(contacts_, settings_.forces_at_center);
         problem.couple();
         problem.guess(contacts_, impulse_);
-        recall_impulses();
+        warm_start();
     }
     const auto stage = timer.stage("constraint_solver");
     const solve::BlockPgsResult result =
         problem.solve({settings_.sweeps, settings_.tolerance}, impulse_, change_);
     for (std::size_t k = 0; k < change_.size(); ++k) motion_.velocity[k] += change_[k];
-    remember_impulses();
+    cache_impulses();
     report.iterations = result.sweeps;
     report.converged = result.converged;
     report.figures.emplace_back("residual", result.residual);
@@ -106,39 +106,39 @@ Vec3 VolumeMethod::impulse_of(std::size_t contact) const {
            impulse_[3 * contact + 2] * c.tangent[1];
 }
 
-// Cells stay where they are in space: what pressed there a step ago is the best guess of what presses now. Where it is
-// not known for all contacts, the guess that came before is kept.
-void VolumeMethod::recall_impulses() {
-    std::vector<double> recalled(3 * contacts_.size(), 0.0);
+// Cells stay where they are in space: what pressed there a step ago is the best start for what presses now. Where it is not
+// known for all contacts, the even pressure that came before is kept.
+void VolumeMethod::warm_start() {
+    std::vector<double> cached(3 * contacts_.size(), 0.0);
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         const VolumeContact& contact = contacts_[i];
         const Key key = key_of(contact);
-        const auto at = std::lower_bound(remembered_.begin(), remembered_.end(), key,
-                                         [](const Remembered& r, const Key& k) { return r.key < k; });
-        if (at == remembered_.end() || at->key != key) return;
+        const auto at = std::lower_bound(cache_.begin(), cache_.end(), key,
+                                         [](const CachedImpulse& r, const Key& k) { return r.key < k; });
+        if (at == cache_.end() || at->key != key) return;
         const double normal = std::max(0.0, at->impulse.dot(contact.normal));
         const double limit = contact.friction * normal;
-        recalled[3 * i] = normal;
+        cached[3 * i] = normal;
         for (int k = 0; k < 2; ++k)
-            recalled[3 * i + 1 + k] = std::clamp(-at->impulse.dot(contact.tangent[k]), -limit, limit);
+            cached[3 * i + 1 + k] = std::clamp(-at->impulse.dot(contact.tangent[k]), -limit, limit);
     }
-    impulse_ = std::move(recalled);
+    impulse_ = std::move(cached);
 }
 
-void VolumeMethod::remember_impulses() {
-    remembered_.clear();
+void VolumeMethod::cache_impulses() {
+    cache_.clear();
     for (std::size_t i = 0; i < contacts_.size(); ++i)
-        remembered_.push_back({key_of(contacts_[i]), impulse_of(i)});
-    std::sort(remembered_.begin(), remembered_.end(),
-              [](const Remembered& a, const Remembered& b) { return a.key < b.key; });
+        cache_.push_back({key_of(contacts_[i]), impulse_of(i)});
+    std::sort(cache_.begin(), cache_.end(),
+              [](const CachedImpulse& a, const CachedImpulse& b) { return a.key < b.key; });
 }
 
 void VolumeMethod::save(std::ostream& out) const {
-    write_values(out, remembered_);
+    write_values(out, cache_);
 }
 
 void VolumeMethod::load(std::istream& in) {
-    read_values(in, remembered_);
+    read_values(in, cache_);
 }
 
 // Eq. 15, the soft constraint that the paper improves on: a force against the gradient of k V^2 / 2, and viscous friction.

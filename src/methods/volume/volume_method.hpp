@@ -46,8 +46,8 @@ class VolumeMethod final : public Stepper {
 
   private:
     // The impulse of a contact in the last step, from which the next one starts.
-    struct Remembered {
-        std::array<int, 5> key;  // bodies and cell
+    struct CachedImpulse {
+        std::array<int, 6> key;  // bodies and cell; the last is 0, so that checkpoints hold no padding
         Vec3 impulse;
     };
 
@@ -55,8 +55,8 @@ class VolumeMethod final : public Stepper {
     void apply_penalties(const Model& model, const State& state, double dt, StageTimer& timer);
     void stabilise(const Model& model, const State& state, StageTimer& timer, StepReport& report);
     void limit_change(const Model& model, double most);
-    void recall_impulses();
-    void remember_impulses();
+    void warm_start();
+    void cache_impulses();
     Vec3 impulse_of(std::size_t contact) const;  // on body b
     void report_contacts(Outputs& outputs, double dt, StepReport& report) const;
     void warn(const Model& model, const State& state, double dt, StepReport& report) const;
@@ -68,7 +68,7 @@ class VolumeMethod final : public Stepper {
     std::vector<VolumeContact> now_;       // at the positions being corrected
     std::vector<double> impulse_;          // three rows of each contact
     std::vector<double> change_;           // of velocities or positions
-    std::vector<Remembered> remembered_;   // sorted by key
+    std::vector<CachedImpulse> cache_;     // sorted by key
 };
 
 }  // namespace volume

@@ -16,7 +16,7 @@
 #include "scene/check.hpp"
 #include "scene/method_schema.hpp"
 #include "scene/reader.hpp"
-#include "scene/rigid_ipc_keys.hpp"
+#include "scene/import/rigid_ipc_keys.hpp"
 #include "tenon/error.hpp"
 #include "tenon/mesh.hpp"
 #include "tenon/scene_io.hpp"

@@ -1,4 +1,4 @@
-#include "scene/rigid_ipc_keys.hpp"
+#include "scene/import/rigid_ipc_keys.hpp"
 
 namespace tenon::scene {
 namespace {

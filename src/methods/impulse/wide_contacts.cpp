@@ -1,0 +1,12 @@
+#include "methods/impulse/wide_kernel.hpp"
+
+namespace tenon::impulse {
+
+const WideKernels portable_wide_kernels = {warm_start, pass};
+
+const WideKernels& wide_kernels() {
+    static const bool fast = __builtin_cpu_supports("avx2");
+    return fast ? avx2_wide_kernels : portable_wide_kernels;
+}
+
+}  // namespace tenon::impulse

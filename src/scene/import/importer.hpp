@@ -1,0 +1,72 @@
+// What the importers of robots share: losses, meshes, solids and inertia in the scene's terms.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "scene/import/attributes.hpp"
+#include "tenon/mesh.hpp"
+#include "tenon/scene_io.hpp"
+
+namespace tenon::scene {
+
+inline Pose operator*(const Pose& a, const Pose& b) {
+    return {a.position + a.rotation * b.position, (a.rotation * b.rotation).normalized()};
+}
+inline Pose inverse(const Pose& pose) {
+    return {-(pose.rotation.conjugate() * pose.position), pose.rotation.conjugate()};
+}
+
+// Mass, centre and inertia about the centre, along the axes of the frame it is given in.
+struct Inertial {
+    double mass = 0.0;
+    Vec3 center = Vec3::Zero();
+    Mat3 inertia = Mat3::Zero();
+};
+
+class Importer {
+  public:
+    explicit Importer(const ImportOptions& options) : options_(options) {}
+
+  protected:
+    void lose(const XmlElement& element, ImportLoss::Kind kind, const std::string& what,
+              const std::string& why);
+
+    // Built-in shapes; round ones have their axis along z, as in both formats.
+    GeometryPart box_part(const Vec3& full_size) const;
+    GeometryPart sphere_part(double radius) const;
+    GeometryPart cylinder_part(double radius, double length) const;
+    GeometryPart capsule_part(double radius, double length) const;
+    GeometryPart shape_part(const std::string& shape, std::map<std::string, ParamValue> params) const;
+
+    // The mesh at a path that was found to exist, read once. Errors name the element.
+    const Mesh& mesh_of(const XmlElement& element, const std::string& path);
+
+    // One geometry out of parts in the body's frame; -1 for none.
+    int geometry_of(const std::vector<GeometryPart>& parts);
+
+    // Mass and inertia as the scene has them. What no body can have is mended and listed.
+    void set_inertia(const XmlElement& element, const std::string& of, BodySpec& body,
+                     const Inertial& inertial);
+
+    const ImportOptions& options_;
+    ImportedScene out_;
+
+  private:
+    std::unordered_map<std::string, Mesh> meshes_;
+};
+
+// Sum of two, about the common centre.
+Inertial combined(const Inertial& a, const Inertial& b);
+Inertial moved(const Inertial& inertial, const Pose& pose);  // into the frame that `pose` is given in
+
+// Smallest number that can follow `name` and make it new.
+template <class Taken>
+std::string free_name(const std::string& name, const Taken& taken) {
+    if (!taken(name)) return name;
+    for (int k = 2;; ++k)
+        if (const std::string next = name + "-" + std::to_string(k); !taken(next)) return next;
+}
+
+}  // namespace tenon::scene

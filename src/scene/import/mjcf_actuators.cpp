@@ -1,0 +1,405 @@
+// Actuators, sensors and keyframes.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "scene/import/mjcf.hpp"
+#include "tenon/params.hpp"
+
+namespace tenon::scene {
+
+void MjcfImporter::read_actuators(const XmlElement& list) {
+    static const std::vector<std::string> known = {"general",     "motor",  "position", "velocity",
+                                                   "intvelocity", "damper", "cylinder", "muscle",
+                                                   "adhesion",    "plugin"};
+    check_children(list, known);
+    for (XmlElement child = list.first_child(); child; child = child.next()) read_actuator(child);
+}
+
+// force = gain * control + bias0 + bias1 * length + bias2 * speed
+std::optional<MjcfImporter::Gains> MjcfImporter::gains_of(const MjcfElement& element) {
+    const XmlElement& xml = element.xml();
+    const std::string kind(xml.name());
+    if (kind == "motor") return Gains{};
+    if (kind == "position") {
+        const double kp = element.number("kp", 1), kv = element.number("kv", 0);
+        if (element.has("dampratio")) lose(xml, Kind::left_out, "dampratio of actuators", "give kv");
+        return Gains{kp, 0, -kp, -kv};
+    }
+    if (kind == "velocity") {
+        const double kv = element.number("kv", 1);
+        return Gains{kv, 0, 0, -kv};
+    }
+    if (kind != "general") return std::nullopt;
+    if (element.text("dyntype", "none") != "none") return std::nullopt;
+    const std::string gain_type = element.text("gaintype", "fixed"),
+                      bias_type = element.text("biastype", "none");
+    if (gain_type != "fixed" || (bias_type != "none" && bias_type != "affine")) return std::nullopt;
+    Gains gains;
+    if (const auto n = element.numbers("gainprm", 1, 10); !n.empty()) gains.gain = n[0];
+    if (bias_type == "affine") {
+        std::vector<double> n = element.numbers("biasprm", 1, 10);
+        n.resize(3, 0.0);
+        gains.bias0 = n[0], gains.bias1 = n[1], gains.bias2 = n[2];
+    }
+    return gains;
+}
+
+// Length of the transmission at the scene's zero: MuJoCo measures joints from their references.
+double MjcfImporter::reference_length(const ActuatorSpec& actuator) const {
+    const auto reference = [&](int scene_joint, int coordinate) {
+        const auto found = references_.find({scene_joint, coordinate});
+        return found == references_.end() ? 0.0 : found->second;
+    };
+    if (actuator.joint >= 0) return actuator.gear * reference(actuator.joint, actuator.coordinate);
+    double sum = 0;
+    for (const TendonSpec::Term& term : out_.scene.tendons[at(actuator.tendon)].terms)
+        sum += term.coefficient * reference(term.joint, term.coordinate);
+    return actuator.gear * sum;
+}
+
+double MjcfImporter::target_of(std::size_t index, double control) const {
+    const Control& entry = controls_[index];
+    const ActuatorSpec& actuator = out_.scene.actuators[at(entry.actuator)];
+    const double force =
+        entry.gains.gain * std::clamp(control, entry.range[0], entry.range[1]) + entry.gains.bias0;
+    switch (actuator.type) {
+        case ActuatorSpec::Type::position:
+            return force / actuator.kp - entry.reference;
+        case ActuatorSpec::Type::velocity:
+            return force / actuator.kd;
+        default:
+            return force;
+    }
+}
+
+void MjcfImporter::read_actuator(const XmlElement& xml) {
+    const MjcfElement element(xml, defaults_, 0);
+    const std::size_t index = controls_.size();
+    controls_.emplace_back();
+    ActuatorSpec actuator;
+    actuator.name =
+        new_name(xml, text_attribute(xml, "name"), "actuator", actuator_names_, static_cast<int>(index));
+    const auto left_out = [&](const std::string& what, const std::string& why) {
+        lose(xml, Kind::left_out, what, why);
+    };
+    const auto gear = element.numbers("gear", 1, 6);
+    actuator.gear = gear.empty() ? 1.0 : gear[0];
+    if (actuator.gear == 0) return left_out("actuators with a gear of 0", "push nothing");
+    if (element.has("joint")) {
+        const MjcfJoint& joint = joint_named(xml, element.text("joint"));
+        if (joint.type == MjcfJoint::Type::ball || joint.type == MjcfJoint::Type::free ||
+            joint.scene_joint < 0)
+            return left_out("actuators of ball and free joints", "drive hinges and slides");
+        actuator.joint = joint.scene_joint;
+        actuator.coordinate = joint.coordinate;
+    } else if (element.has("tendon")) {
+        const std::string name = element.text("tendon");
+        const auto found = tendon_index_.find(name);
+        if (found == tendon_index_.end()) {
+            for (XmlElement section = document_.root().first_child(); section; section = section.next())
+                for (XmlElement entry = section.name() == "tendon" ? section.first_child() : XmlElement();
+                     entry; entry = entry.next())
+                    if (text_attribute(entry, "name") == name)
+                        return left_out("actuators of spatial tendons",
+                                        "only sums of joint coordinates are known");
+            xml.fail(fmt::format("no tendon is named '{}'", name.substr(0, 60)), "name one of the tendons");
+        }
+        actuator.tendon = found->second;
+    } else {
+        if (element.has("site") || element.has("body") || element.has("jointinparent") ||
+            element.has("cranksite"))
+            return left_out("actuators on sites, bodies or cranks", "drive hinges, slides and fixed tendons");
+        xml.fail("an actuator drives nothing", "name a joint or a tendon");
+    }
+    const auto gains = gains_of(element);
+    if (!gains)
+        return left_out(fmt::format("actuators <{}> with their own dynamics", xml.name()),
+                        "have no counterpart here");
+    if (gains->bias1 > 0 || gains->bias2 > 0 || (gains->bias1 == 0 && gains->bias2 == 0 && gains->gain == 0))
+        return left_out("actuators whose force grows with position or speed", "would not be stable");
+    Control control;
+    control.gains = *gains;
+    if (gains->bias1 < 0) {
+        actuator.type = ActuatorSpec::Type::position;
+        actuator.kp = -gains->bias1;
+        actuator.kd = -gains->bias2;
+        control.reference = reference_length(actuator);
+    } else if (gains->bias2 < 0) {
+        actuator.type = ActuatorSpec::Type::velocity;
+        actuator.kd = -gains->bias2;
+    }
+    const auto range = [&](const char* name, const char* limited) -> std::optional<std::array<double, 2>> {
+        const auto n = element.numbers(name, 2, 2);
+        if (!element.flag(limited, compiler_.autolimits && !n.empty(), !n.empty())) return std::nullopt;
+        if (n.empty()) xml.fail(fmt::format("is limited, but has no {}", name), "add it");
+        if (n[0] > n[1]) xml.fail(fmt::format("the first of {} is above the second", name), "swap them");
+        return std::array<double, 2>{n[0], n[1]};
+    };
+    if (const auto limits = range("forcerange", "forcelimited")) actuator.force_limits = *limits;
+    if (const auto limits = range("ctrlrange", "ctrllimited")) control.range = *limits;
+    control.actuator = static_cast<int>(out_.scene.actuators.size());
+    out_.scene.actuators.push_back(actuator);
+    controls_[index] = control;
+    ActuatorSpec& made = out_.scene.actuators.back();
+    if (control.range[0] > -1e299) {
+        const double a = target_of(index, control.range[0]), b = target_of(index, control.range[1]);
+        made.target_limits = {std::min(a, b), std::max(a, b)};
+    }
+    made.target = target_of(index, 0.0);
+    const double scale = made.type == ActuatorSpec::Type::position   ? gains->gain / made.kp
+                         : made.type == ActuatorSpec::Type::velocity ? gains->gain / made.kd
+                                                                     : gains->gain;
+    if (std::abs(scale - 1) > 1e-12 || control.reference != 0 || gains->bias0 != 0)
+        lose(xml, Kind::converted,
+             fmt::format("controls of '{}': target = {:g} * control + {:g}", made.name, scale,
+                         target_of(index, 0.0)),
+             "targets are positions, speeds or forces themselves");
+}
+
+bool MjcfImporter::sensor_frame(const XmlElement& xml, SensorSpec& sensor) {
+    std::string type = text_attribute(xml, "objtype"), name = text_attribute(xml, "objname");
+    if (xml.attribute("site")) type = "site", name = needed_attribute(xml, "site");
+    Pose pose;
+    int body = -1;
+    if (type == "site") {
+        const auto found = sites_.find(name);
+        if (found == sites_.end())
+            xml.fail(fmt::format("no site is named '{}'", name.substr(0, 60)), "name one of the sites");
+        body = found->second.body;
+        pose = found->second.pose;
+    } else if (type == "xbody" || type == "body") {
+        body = body_named(xml, name);
+        if (type == "body")
+            lose(xml, Kind::approximated, "sensors of inertial frames", "measure at the body's origin");
+    } else {
+        lose(xml, Kind::left_out, fmt::format("sensors of a {}", type.substr(0, 40)),
+             "sensors sit on bodies and sites");
+        return false;
+    }
+    const MjcfBody& on = bodies_[at(body)];
+    if (on.owner < 0) {
+        lose(xml, Kind::left_out, "sensors of the world", "it does not move");
+        return false;
+    }
+    const Pose placed = on.in_owner * pose;
+    sensor.body = on.owner;
+    sensor.point = placed.position;
+    sensor.rotation = placed.rotation;
+    return true;
+}
+
+void MjcfImporter::read_sensors(const XmlElement& list) {
+    for (XmlElement child = list.first_child(); child; child = child.next()) read_sensor(child);
+}
+
+void MjcfImporter::read_sensor(const XmlElement& xml) {
+    using Type = SensorSpec::Type;
+    struct Meaning {
+        Type type;
+        bool own_frame;
+    };
+    static const std::map<std::string, Meaning, std::less<>> frames = {
+        {"framepos", {Type::pose, false}},
+        {"framequat", {Type::pose, false}},
+        {"framelinvel", {Type::velocity, false}},
+        {"frameangvel", {Type::velocity, false}},
+        {"velocimeter", {Type::velocity, true}},
+        {"gyro", {Type::velocity, true}},
+        {"accelerometer", {Type::acceleration, true}}};
+    static const std::map<std::string, Type, std::less<>> joints = {{"jointpos", Type::joint_position},
+                                                                    {"jointvel", Type::joint_velocity}};
+    static const std::vector<std::string> known_left_out = {"touch",
+                                                            "magnetometer",
+                                                            "rangefinder",
+                                                            "camprojection",
+                                                            "tendonpos",
+                                                            "tendonvel",
+                                                            "actuatorpos",
+                                                            "actuatorvel",
+                                                            "actuatorfrc",
+                                                            "ballquat",
+                                                            "ballangvel",
+                                                            "jointlimitpos",
+                                                            "jointlimitvel",
+                                                            "jointlimitfrc",
+                                                            "tendonlimitpos",
+                                                            "tendonlimitvel",
+                                                            "tendonlimitfrc",
+                                                            "framexaxis",
+                                                            "frameyaxis",
+                                                            "framezaxis",
+                                                            "framelinacc",
+                                                            "frameangacc",
+                                                            "subtreecom",
+                                                            "subtreelinvel",
+                                                            "subtreeangmom",
+                                                            "distance",
+                                                            "normal",
+                                                            "fromto",
+                                                            "clock",
+                                                            "user",
+                                                            "plugin",
+                                                            "jointactuatorfrc",
+                                                            "tendonactuatorfrc",
+                                                            "e_potential",
+                                                            "e_kinetic",
+                                                            "contact",
+                                                            "insidesite"};
+    SensorSpec sensor;
+    const std::string kind(xml.name());
+    if (xml.attribute("reftype") || xml.attribute("refname"))
+        return lose(xml, Kind::left_out, "sensors relative to another frame",
+                    "sensors measure in the world or in their own");
+    if (xml.attribute("noise") || xml.attribute("cutoff"))
+        lose(xml, Kind::left_out, "noise and cutoff of sensors", "sensors are exact");
+    if (const auto found = frames.find(kind); found != frames.end()) {
+        sensor.type = found->second.type;
+        sensor.body_frame = found->second.own_frame && sensor.type == Type::velocity;
+        if (!sensor_frame(xml, sensor)) return;
+    } else if (const auto joint_type = joints.find(kind); joint_type != joints.end()) {
+        const MjcfJoint& joint = joint_named(xml, needed_attribute(xml, "joint"));
+        if (joint.scene_joint < 0) return lose(xml, Kind::left_out, "sensors of free joints", "use a pose");
+        sensor.type = joint_type->second;
+        sensor.joint = joint.scene_joint;
+        sensor.coordinate = joint.coordinate;
+        if (joint.reference != 0 && sensor.type == Type::joint_position)
+            lose(xml, Kind::approximated, "positions of joints with a reference", "are measured from it");
+    } else if (kind == "force" || kind == "torque") {
+        const std::string name = needed_attribute(xml, "site");
+        const auto site = sites_.find(name);
+        if (site == sites_.end())
+            xml.fail(fmt::format("no site is named '{}'", name.substr(0, 60)), "name one of the sites");
+        const MjcfBody& body = bodies_[at(site->second.body)];
+        if (body.joints.empty() || joints_[at(body.joints.back())].scene_joint < 0)
+            return lose(xml, Kind::left_out, "force sensors of bodies without a joint",
+                        "they measure what a joint carries");
+        sensor.type = Type::force_torque;
+        sensor.joint = joints_[at(body.joints.back())].scene_joint;
+        sensor.body_frame = true;
+        lose(xml, Kind::approximated, "force and torque sensors",
+             "measure at the joint, along the body's axes, on the child");
+    } else if (std::find(known_left_out.begin(), known_left_out.end(), kind) != known_left_out.end()) {
+        return lose(xml, Kind::left_out, fmt::format("sensor <{}>", kind), "has no counterpart here");
+    } else {
+        xml.fail(fmt::format("<{}> is not known inside <sensor>", kind.substr(0, 60)),
+                 suggestion(kind.substr(0, 100), known_left_out));
+    }
+    sensor.name = new_name(xml, text_attribute(xml, "name"), "sensor", sensor_names_,
+                           static_cast<int>(out_.scene.sensors.size()));
+    out_.scene.sensors.push_back(sensor);
+}
+
+void MjcfImporter::read_keyframes(const XmlElement& list) {
+    check_children(list, std::vector<std::string>{"key"});
+    for (XmlElement child = list.first_child(); child; child = child.next()) {
+        KeyframeSpec key;
+        key.name = text_attribute(child, "name", fmt::format("key{}", out_.scene.keyframes.size()));
+        if (!keyframe_names_.emplace(key.name, 0).second)
+            child.fail(fmt::format("two keyframes are named '{}'", key.name.substr(0, 60)),
+                       "names must be unique");
+        if (child.attribute("qpos")) read_positions(child, key);
+        if (child.attribute("qvel")) read_velocities(child, key);
+        if (const auto text = child.attribute("ctrl")) {
+            const std::vector<double> ctrl =
+                parse_numbers(child, "ctrl", *text, controls_.size(), controls_.size());
+            for (std::size_t k = 0; k < ctrl.size(); ++k)
+                if (controls_[k].actuator >= 0)
+                    key.targets.push_back({controls_[k].actuator, target_of(k, ctrl[k])});
+        }
+        for (const char* name : {"time", "act", "mpos", "mquat"})
+            if (child.attribute(name))
+                lose(child, Kind::left_out, fmt::format("{} of keyframes", name),
+                     "a state begins at time 0 without memory");
+        out_.scene.keyframes.push_back(std::move(key));
+    }
+}
+
+void MjcfImporter::read_positions(const XmlElement& xml, KeyframeSpec& key) {
+    std::size_t total = 0;
+    using Type = MjcfJoint::Type;
+    for (const MjcfJoint& joint : joints_)
+        total += joint.type == Type::free ? 7 : joint.type == Type::ball ? 4 : 1;
+    const std::vector<double> q = parse_numbers(xml, "qpos", *xml.attribute("qpos"), total, total);
+    std::unordered_map<int, std::size_t> entry_of;
+    std::size_t k = 0;
+    for (const MjcfJoint& joint : joints_) {
+        const MjcfBody& body = bodies_[at(joint.body)];
+        if (joint.type == Type::free) {
+            KeyframeSpec::BodyState state;
+            state.body = body.owner;
+            state.position = Vec3(q[k], q[k + 1], q[k + 2]);
+            const Quat turn(q[k + 3], q[k + 4], q[k + 5], q[k + 6]);
+            if (!(turn.norm() > 1e-12))
+                xml.fail("a quaternion in qpos has length zero", "1 0 0 0 is no rotation");
+            state.rotation = turn.normalized();
+            key.bodies.push_back(state);
+            k += 7;
+        } else if (joint.type ==
+                   Type::ball) {  // about the body's axes; here about the world's at the reference
+            const Quat turn(q[k], q[k + 1], q[k + 2], q[k + 3]);
+            if (!(turn.norm() > 1e-12))
+                xml.fail("a quaternion in qpos has length zero", "1 0 0 0 is no rotation");
+            const Quat world = body.pose.rotation * turn.normalized() * body.pose.rotation.conjugate();
+            key.joints.push_back({joint.scene_joint, {world.w(), world.x(), world.y(), world.z()}, {}});
+            k += 4;
+        } else {
+            const auto [entry, is_new] = entry_of.emplace(joint.scene_joint, key.joints.size());
+            if (is_new) {
+                const bool two = out_.scene.joints[at(joint.scene_joint)].type == JointType::universal;
+                key.joints.push_back({joint.scene_joint, std::vector<double>(two ? 2 : 1, 0.0), {}});
+            }
+            key.joints[entry->second].position[at(joint.coordinate)] = q[k] - joint.reference;
+            k += 1;
+        }
+    }
+}
+
+void MjcfImporter::read_velocities(const XmlElement& xml, KeyframeSpec& key) {
+    std::size_t total = 0;
+    using Type = MjcfJoint::Type;
+    for (const MjcfJoint& joint : joints_)
+        total += joint.type == Type::free ? 6 : joint.type == Type::ball ? 3 : 1;
+    const std::vector<double> v = parse_numbers(xml, "qvel", *xml.attribute("qvel"), total, total);
+    std::unordered_map<int, std::size_t> entry_of;
+    for (std::size_t i = 0; i < key.joints.size(); ++i) entry_of.emplace(key.joints[i].joint, i);
+    const auto joint_state = [&](int scene_joint) -> KeyframeSpec::JointState& {
+        const auto [entry, is_new] = entry_of.emplace(scene_joint, key.joints.size());
+        if (is_new) key.joints.push_back({scene_joint, {}, {}});
+        return key.joints[entry->second];
+    };
+    std::size_t k = 0;
+    for (const MjcfJoint& joint : joints_) {
+        const MjcfBody& body = bodies_[at(joint.body)];
+        if (joint.type == Type::free) {
+            KeyframeSpec::BodyState* state = nullptr;
+            for (KeyframeSpec::BodyState& other : key.bodies)
+                if (other.body == body.owner) state = &other;
+            if (!state) state = &key.bodies.emplace_back(), state->body = body.owner;
+            // linear: of the body's origin, in the world; angular: along the body's axes
+            const Quat turn = state->rotation.value_or(body.pose.rotation);
+            const Vec3 spin = turn * Vec3(v[k + 3], v[k + 4], v[k + 5]);
+            const BodySpec& spec = out_.scene.bodies[at(body.owner)];
+            const Vec3 center = spec.inertia ? spec.inertia->center : Vec3(Vec3::Zero());
+            state->angular_velocity = spin;
+            state->linear_velocity = Vec3(v[k], v[k + 1], v[k + 2]) + spin.cross(turn * center);
+            k += 6;
+        } else if (joint.type == Type::ball) {
+            KeyframeSpec::JointState& state = joint_state(joint.scene_joint);
+            const Quat turn = state.position.size() == 4 ? Quat(state.position[0], state.position[1],
+                                                                state.position[2], state.position[3])
+                                                         : Quat::Identity();
+            const Vec3 spin = turn * (body.pose.rotation * Vec3(v[k], v[k + 1], v[k + 2]));
+            state.velocity = {spin.x(), spin.y(), spin.z()};
+            k += 3;
+        } else {
+            KeyframeSpec::JointState& state = joint_state(joint.scene_joint);
+            const bool two = out_.scene.joints[at(joint.scene_joint)].type == JointType::universal;
+            state.velocity.resize(two ? 2 : 1, 0.0);
+            state.velocity[at(joint.coordinate)] = v[k];
+            k += 1;
+        }
+    }
+}
+
+}  // namespace tenon::scene

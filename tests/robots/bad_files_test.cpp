@@ -1,0 +1,299 @@
+// Bad URDF and MJCF files, as a table: each is refused with the right words and its line, in little time and memory.
+#include <chrono>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "scene/support.hpp"
+#include "tenon/scene_io.hpp"
+
+namespace tenon {
+namespace {
+
+struct Case {
+    const char* name;
+    std::string text;
+    std::vector<const char*> words;
+};
+
+std::string robot(const std::string& inside) {
+    return "<robot name=\"r\">\n<link name=\"a\"/>\n" + inside + "\n</robot>";
+}
+std::string link(const std::string& inside) {
+    return robot(
+        "<link name=\"b\">" + inside +
+        "</link><joint name=\"j\" type=\"continuous\"><parent link=\"a\"/><child link=\"b\"/></joint>");
+}
+std::string joint(const std::string& attributes, const std::string& inside) {
+    return robot(
+        "<link name=\"b\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" "
+        "izz=\"1\"/></inertial></link>\n<joint " +
+        attributes + ">" + inside + "</joint>");
+}
+const std::string ends = "<parent link=\"a\"/><child link=\"b\"/>";
+std::string inertia(const std::string& numbers) {
+    return link("<inertial><mass value=\"1\"/><inertia " + numbers + "/></inertial>");
+}
+std::string model(const std::string& inside) {
+    return "<mujoco>\n" + inside + "\n</mujoco>";
+}
+std::string world(const std::string& inside, const std::string& more = "") {
+    return model("<worldbody>\n" + inside + "\n</worldbody>\n" + more);
+}
+const std::string pendulum = "<body name=\"p\"><joint name=\"j\"/><geom size=\"0.1\"/></body>";
+
+std::string bomb() {
+    std::string text = "<?xml version=\"1.0\"?>\n<!DOCTYPE robot [\n<!ENTITY a \"ha\">\n";
+    for (char c = 'b'; c <= 'j'; ++c) {
+        text += std::string("<!ENTITY ") + c + " \"";
+        for (int k = 0; k < 10; ++k) text += std::string("&") + static_cast<char>(c - 1) + ";";
+        text += "\">\n";
+    }
+    return text + "]>\n<robot name=\"&j;\"/>";
+}
+std::string nested(const std::string& open, const std::string& close, int depth) {
+    std::string text;
+    for (int i = 0; i < depth; ++i) text += open;
+    for (int i = 0; i < depth; ++i) text += close;
+    return text;
+}
+
+std::vector<Case> urdf_cases() {
+    return {
+        {"empty", "", {"is empty"}},
+        {"blank", " \n ", {"is empty"}},
+        {"cut off", "<robot name=\"r\">\n<link name=\"a\">", {"line 2", "not well-formed"}},
+        {"not closed", robot("<link name=\"b\">"), {"line 4", "mismatched tag"}},
+        {"attribute twice", robot("<link name=\"b\" name=\"c\"/>"), {"line 3", "duplicate attribute"}},
+        {"another root", "<sdf/>", {"line 1", "<mujoco> (MJCF) or <robot>"}},
+        {"no links", "<robot name=\"r\"></robot>", {"line 1", "no <link>"}},
+        {"unknown tag", robot("<lnik name=\"b\"/>"), {"line 3", "<lnik>", "did you mean 'link'?"}},
+        {"unknown tag in a link", link("<colision/>"), {"line 3", "did you mean 'collision'?"}},
+        {"unknown tag in a joint",
+         joint("name=\"j\" type=\"fixed\"", ends + "<axes/>"),
+         {"line 4", "did you mean 'axis'?"}},
+        {"unknown attribute",
+         joint("name=\"j\" type=\"revolute\"", ends + "<limit lower=\"0\" uper=\"1\"/>"),
+         {"'uper'", "did you mean 'upper'?"}},
+        {"two links of one name",
+         robot("<link name=\"a\"/>"),
+         {"line 3", "two links are named 'a'", "line 2"}},
+        {"two joints of one name",
+         robot("<link name=\"b\"/><link name=\"c\"/><joint name=\"j\" type=\"fixed\">" + ends +
+               "</joint>\n<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"c\"/></joint>"),
+         {"line 4", "two joints are named 'j'"}},
+        {"link without a name", robot("<link/>"), {"line 3", "no 'name'"}},
+        {"joint without a type", joint("name=\"j\"", ends), {"line 4", "no 'type'"}},
+        {"unknown joint type",
+         joint("name=\"j\" type=\"screw\"", ends),
+         {"line 4", "unknown joint type 'screw'"}},
+        {"joint without a child",
+         joint("name=\"j\" type=\"fixed\"", "<parent link=\"a\"/>"),
+         {"line 4", "no <child>"}},
+        {"unknown link",
+         joint("name=\"j\" type=\"fixed\"", "<parent link=\"a\"/><child link=\"bb\"/>"),
+         {"line 4", "no link is named 'bb'"}},
+        {"joint with itself",
+         joint("name=\"j\" type=\"fixed\"", "<parent link=\"b\"/><child link=\"b\"/>"),
+         {"line 4", "with itself"}},
+        {"two parents",
+         robot("<link name=\"b\"/>\n<joint name=\"j\" type=\"fixed\">" + ends +
+               "</joint>\n<joint name=\"k\" type=\"fixed\">" + ends + "</joint>"),
+         {"line 5", "two parents"}},
+        {"cycle",
+         "<robot name=\"r\">\n<link name=\"a\"/><link name=\"b\"/>\n<joint name=\"j\" type=\"fixed\">" +
+             ends +
+             "</joint><joint name=\"k\" type=\"fixed\"><parent link=\"b\"/><child "
+             "link=\"a\"/></joint></robot>",
+         {"line 3", "cycle"}},
+        {"cycle beside a root",
+         robot("<link name=\"b\"/><link name=\"c\"/><joint name=\"j\" type=\"fixed\"><parent "
+               "link=\"c\"/><child link=\"b\"/></joint>"
+               "<joint name=\"k\" type=\"fixed\"><parent link=\"b\"/><child link=\"c\"/></joint>"),
+         {"line 3", "cycle"}},
+        {"two roots", robot("<link name=\"b\"/>"), {"line 3", "both roots"}},
+        {"mass not finite",
+         link("<inertial><mass value=\"nan\"/><inertia/></inertial>"),
+         {"line 3", "'nan' is not a finite number"}},
+        {"mass infinite",
+         link("<inertial><mass value=\"1e999\"/><inertia/></inertial>"),
+         {"line 3", "not a finite number"}},
+        {"mass a word", link("<inertial><mass value=\"heavy\"/><inertia/></inertial>"), {"'heavy'"}},
+        {"mass with a unit", link("<inertial><mass value=\"1kg\"/><inertia/></inertial>"), {"'1kg'"}},
+        {"negative mass",
+         link("<inertial><mass value=\"-1\"/><inertia ixx=\"1\"/></inertial>"),
+         {"line 3", "mass is -1"}},
+        {"inertial without a mass", link("<inertial><inertia/></inertial>"), {"no <mass>"}},
+        {"inertial without inertia", link("<inertial><mass value=\"1\"/></inertial>"), {"no <inertia>"}},
+        {"negative inertia", inertia("ixx=\"-1\" iyy=\"1\" izz=\"1\""), {"line 3", "ixx is -1"}},
+        {"indefinite inertia",
+         inertia("ixx=\"1\" ixy=\"5\" iyy=\"1\" izz=\"1\""),
+         {"line 3", "principal moments", "negative"}},
+        {"axis of length zero",
+         joint("name=\"j\" type=\"continuous\"", ends + "<axis xyz=\"0 0 0\"/>"),
+         {"line 4", "length zero"}},
+        {"axis of two numbers",
+         joint("name=\"j\" type=\"continuous\"", ends + "<axis xyz=\"0 1\"/>"),
+         {"line 4", "has 2 numbers"}},
+        {"origin of four numbers",
+         joint("name=\"j\" type=\"fixed\"", ends + "<origin xyz=\"0 1 2 3\"/>"),
+         {"line 4", "too many"}},
+        {"revolute without a limit", joint("name=\"j\" type=\"revolute\"", ends), {"line 4", "no <limit>"}},
+        {"limits the wrong way round",
+         joint("name=\"j\" type=\"revolute\"", ends + "<limit lower=\"1\" upper=\"-1\"/>"),
+         {"above the upper"}},
+        {"negative effort",
+         joint("name=\"j\" type=\"revolute\"", ends + "<limit lower=\"0\" upper=\"1\" effort=\"-3\"/>"),
+         {"effort is -3"}},
+        {"negative damping",
+         joint("name=\"j\" type=\"continuous\"", ends + "<dynamics damping=\"-1\"/>"),
+         {"negative"}},
+        {"mimic of nothing",
+         joint("name=\"j\" type=\"continuous\"", ends + "<mimic joint=\"k\"/>"),
+         {"no joint is named 'k'"}},
+        {"mimic of itself",
+         joint("name=\"j\" type=\"continuous\"", ends + "<mimic joint=\"j\"/>"),
+         {"mimics itself"}},
+        {"missing mesh",
+         link("<collision><geometry><mesh filename=\"gone.stl\"/></geometry></collision>"),
+         {"line 3", "no such mesh: gone.stl", "--meshes"}},
+        {"missing package",
+         link("<collision><geometry><mesh filename=\"package://p/gone.stl\"/></geometry></collision>"),
+         {"no such mesh"}},
+        {"box of size zero",
+         link("<collision><geometry><box size=\"1 0 1\"/></geometry></collision>"),
+         {"line 3", "above 0"}},
+        {"sphere without radius",
+         link("<collision><geometry><sphere/></geometry></collision>"),
+         {"no 'radius'"}},
+        {"empty geometry", link("<collision><geometry/></collision>"), {"<geometry> is empty"}},
+        {"transmission of nothing",
+         robot("<transmission name=\"t\"><joint name=\"k\"/><actuator name=\"m\"/></transmission><link "
+               "name=\"c\"><inertial><mass value=\"1\"/>"
+               "<inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial></link><joint name=\"j\" "
+               "type=\"floating\"><parent link=\"a\"/><child link=\"c\"/></joint>"),
+         {"no joint is named 'k'"}},
+        {"entity bomb", bomb(), {"line 2", "DOCTYPE"}},
+        {"external entity",
+         "<!DOCTYPE robot SYSTEM \"file:///etc/passwd\">\n<robot name=\"r\"/>",
+         {"line 1", "DOCTYPE"}},
+        {"two million nested elements",
+         nested("<robot>", "</robot>", 2'000'000),
+         {"line 1", "nested deeper than 100000"}},
+        {"bytes of a program",
+         std::string("<\x7f"
+                     "ELF\0\0",
+                     7),
+         {"line 1", "not well-formed"}},
+    };
+}
+
+std::vector<Case> mjcf_cases() {
+    return {
+        {"no worldbody", model(""), {"no <worldbody>"}},
+        {"unknown section", model("<worldbdy/>"), {"line 2", "<worldbdy>", "did you mean 'worldbody'?"}},
+        {"unknown tag in a body", world("<body><goem/></body>"), {"line 3", "did you mean 'geom'?"}},
+        {"unknown body attribute",
+         world("<body psoition=\"1 0 0\"/>"),
+         {"line 3", "unknown attribute 'psoition'"}},
+        {"two bodies of one name",
+         world("<body name=\"b\"/>\n<body name=\"b\"/>"),
+         {"line 4", "two bodys are named 'b'"}},
+        {"two joints of one name",
+         world("<body><joint name=\"j\"/><joint name=\"j\"/></body>"),
+         {"two joints are named 'j'"}},
+        {"unknown joint type",
+         world("<body><joint type=\"screw\"/></body>"),
+         {"line 3", "unknown joint type 'screw'"}},
+        {"unknown geom type",
+         world("<geom type=\"cone\" size=\"1\"/>"),
+         {"line 3", "unknown geom type 'cone'"}},
+        {"geom without size", world("<geom type=\"box\"/>"), {"line 3", "takes 3 sizes"}},
+        {"geom of negative size", world("<geom type=\"sphere\" size=\"-1\"/>"), {"line 3", "-1"}},
+        {"unknown class",
+         world("<geom class=\"none\" size=\"1\"/>"),
+         {"line 3", "no default class is named 'none'"}},
+        {"class twice",
+         model("<default><default class=\"c\"/><default class=\"c\"/></default>"),
+         {"two default classes"}},
+        {"unknown mesh", world("<geom type=\"mesh\" mesh=\"m\"/>"), {"line 3", "no mesh is named 'm'"}},
+        {"missing mesh file",
+         model("<asset><mesh name=\"m\" file=\"gone.obj\"/></asset><worldbody><geom type=\"mesh\" "
+               "mesh=\"m\"/></worldbody>"),
+         {"line 2", "no such file"}},
+        {"missing include", model("<include file=\"gone.xml\"/>"), {"line 2", "no such file"}},
+        {"includes itself",
+         model("<include file=\"bad.xml\"/>"),
+         {"nested deeper than 16", "include itself"}},
+        {"not a finite number", world("<body pos=\"0 inf 0\"/>"), {"line 3", "'inf' is not a finite number"}},
+        {"quaternion of zeros", world("<body quat=\"0 0 0 0\"/>"), {"line 3", "length zero"}},
+        {"two orientations",
+         world("<body quat=\"1 0 0 0\" euler=\"0 0 1\"/>"),
+         {"more than one orientation"}},
+        {"axis of zeros", world("<body><joint axis=\"0 0 0\"/></body>"), {"length zero"}},
+        {"free joint further down", world("<body><body><freejoint/></body></body>"), {"free joint"}},
+        {"joint of the world", world("<joint/>"), {"line 3", "the world has no joints"}},
+        {"range the wrong way round", world("<body><joint range=\"1 -1\"/></body>"), {"swap them"}},
+        {"negative inertia",
+         world("<body><inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 -1 1\"/></body>"),
+         {"line 3", "negative"}},
+        {"negative mass",
+         world("<body><inertial pos=\"0 0 0\" mass=\"-1\" diaginertia=\"1 1 1\"/></body>"),
+         {"mass is -1"}},
+        {"inertial without inertia",
+         world("<body><inertial pos=\"0 0 0\" mass=\"1\"/></body>"),
+         {"neither diaginertia nor fullinertia"}},
+        {"actuator of nothing",
+         world(pendulum, "<actuator><motor joint=\"k\"/></actuator>"),
+         {"line 5", "no joint is named 'k'"}},
+        {"actuator alone", world(pendulum, "<actuator><motor/></actuator>"), {"drives nothing"}},
+        {"tendon of nothing",
+         world(pendulum, "<tendon><fixed name=\"t\"><joint joint=\"k\" coef=\"1\"/></fixed></tendon>"),
+         {"no joint is named 'k'"}},
+        {"exclusion of nothing",
+         world(pendulum, "<contact><exclude body1=\"p\" body2=\"q\"/></contact>"),
+         {"no body is named 'q'"}},
+        {"connect without anchor",
+         world(pendulum, "<equality><connect body1=\"p\"/></equality>"),
+         {"no 'anchor'"}},
+        {"keyframe of another size",
+         world(pendulum, "<keyframe><key qpos=\"1 2\"/></keyframe>"),
+         {"line 5", "it takes 1"}},
+        {"unknown sensor", world(pendulum, "<sensor><gyrro site=\"s\"/></sensor>"), {"<gyrro>"}},
+        {"unknown site", world(pendulum, "<sensor><gyro site=\"s\"/></sensor>"), {"no site is named 's'"}},
+        {"unknown angle", model("<compiler angle=\"grad\"/>"), {"line 2", "degree or radian"}},
+        {"unknown euler sequence", model("<compiler eulerseq=\"abc\"/>"), {"three of x y z"}},
+        {"two million nested bodies",
+         world(nested("<body>", "</body>", 2'000'000)),
+         {"line 3", "nested deeper than 100000"}},
+        {"time step of zero", model("<option timestep=\"0\"/>"), {"line 2", "above 0"}},
+    };
+}
+
+void expect_refused(const Case& entry) {
+    SCOPED_TRACE(entry.name);
+    const test::Folder folder;
+    const std::string file = folder.write("bad.xml", entry.text);
+    const auto start = std::chrono::steady_clock::now();
+    const InputError error = test::input_error([&] { import_scene(file); });
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (const char* words : entry.words)
+        EXPECT_NE(std::string(error.what()).find(words), std::string::npos)
+            << error.what() << "\nlacks: " << words;
+    EXPECT_LT(seconds, 20.0);
+}
+
+TEST(BadRobots, UrdfFilesAreRefusedWithTheirLine) {
+    for (const Case& entry : urdf_cases()) expect_refused(entry);
+}
+
+TEST(BadRobots, MjcfFilesAreRefusedWithTheirLine) {
+    for (const Case& entry : mjcf_cases()) expect_refused(entry);
+    EXPECT_GE(urdf_cases().size() + mjcf_cases().size(), 60u);
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    EXPECT_LT(usage.ru_maxrss, 1'000'000);  // kB
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,139 @@
+// Impacts of the impulse method against closed forms.
+#include <gtest/gtest.h>
+
+#include "methods/impulse_scene.hpp"
+
+namespace tenon {
+namespace {
+
+using namespace impulse_test;
+
+constexpr double g = 9.81;
+
+// A ball of radius 0.1 m whose lowest point starts `height` above the floor.
+Scene dropped_ball(double height, double restitution, double dt) {
+    Scene scene = make_scene(0.0);
+    scene.dt = dt;
+    scene.materials[0].restitution = restitution;
+    add_ground(scene);
+    add_body(scene, add_shape(scene, "icosphere", {{"radius", 0.1}, {"subdivisions", 3.0}}),
+             Vec3(0, height + 0.1, 0));
+    return scene;
+}
+
+// The greatest height after each impact, within the time.
+std::vector<double> rebounds(const Scene& scene, double seconds) {
+    Simulation simulation(scene);
+    std::vector<double> heights;
+    double last_speed = -1, top = 0;
+    for (int i = 0; i < static_cast<int>(std::lround(seconds / scene.dt)); ++i) {
+        simulation.step();
+        const double speed = simulation.state().rate[1](1, 3),
+                     height = simulation.state().q[1](1, 3) - 0.1;
+        // the parabola through this state, so that the step does not hide its top
+        if (speed > 0) top = std::max(top, height + speed * speed / (2 * g));
+        if (last_speed > 0 && speed <= 0) heights.push_back(top), top = 0;
+        last_speed = speed;
+    }
+    return heights;
+}
+
+TEST(TruthImpulseImpact, ElasticBallRisesToWhereItWasDroppedAndDoesNotClimb) {
+    for (double dt : {0.02, 0.01, 0.005}) {
+        const std::vector<double> heights = rebounds(dropped_ball(5, 1.0, dt), 20.0);
+        // first impact at sqrt(2 h / g), then every two of that
+        ASSERT_EQ(heights.size(), 9u) << dt;
+        for (double height : heights) EXPECT_NEAR(height, 5.0, 0.02 * 5.0) << dt;
+    }
+}
+
+TEST(TruthImpulseImpact, BallBouncesToTheSquareOfItsRestitution) {
+    for (double dt : {0.01, 0.005, 0.002}) {
+        const std::vector<double> heights = rebounds(dropped_ball(5, 0.5, dt), 4.0);
+        ASSERT_GE(heights.size(), 3u) << dt;
+        for (int n = 0; n < 3; ++n)
+            EXPECT_NEAR(heights[n], 5 * std::pow(0.25, n + 1), 0.02 * 5 * std::pow(0.25, n + 1))
+                << dt << " " << n;
+    }
+}
+
+TEST(TruthImpulseImpact, BallWithoutRestitutionStaysDown) {
+    Simulation simulation(dropped_ball(5, 0.0, 0.01));
+    run(simulation, 2.0);
+    EXPECT_NEAR(simulation.state().q[1](1, 3), 0.1, 1e-5);
+    EXPECT_EQ(simulation.state().rate[1].norm(), 0.0);
+}
+
+// The impulse that turns a ball round is m (1 + e) v, and is recorded as a force over its step.
+TEST(TruthImpulseImpact, ImpactForceIsRecorded) {
+    Simulation simulation(dropped_ball(1, 0.8, 0.01));
+    double impulse = 0, mass = simulation.model().bodies.mass[1];
+    for (int i = 0; i < 60; ++i) {
+        simulation.step();
+        for (const Contact& c : simulation.outputs().contacts) impulse += c.force.y() * 0.01;
+    }
+    EXPECT_NEAR(impulse, mass * 1.8 * std::sqrt(2 * g * 1.0), 0.001 * impulse);
+}
+
+// Five balls in a row on a smooth floor, touching; the first n arrive with speed v. As many leave, with that speed.
+TEST(TruthImpulseImpact, NewtonsCradlePassesOnAsManyBallsAsArrive) {
+    for (double dt : {0.01, 0.002})
+        for (int moving : {1, 2}) {
+            Scene scene = make_scene(0.0);
+            scene.dt = dt;
+            scene.materials[0].restitution = 1.0;
+            add_ground(scene);
+            const int ball = add_shape(scene, "icosphere", {{"radius", 0.1}, {"subdivisions", 3.0}});
+            for (int k = 0; k < 5; ++k) {
+                const bool arrives = k < moving;
+                add_body(scene, ball, Vec3(0.2 * k - (arrives ? 0.13 : 0.0), 0.1, 0)).linear_velocity =
+                    Vec3(arrives ? 2.0 : 0.0, 0, 0);
+            }
+            Simulation simulation(scene);
+            run(simulation, 0.3);
+            for (int k = 0; k < 5; ++k)
+                EXPECT_NEAR(simulation.state().rate[1 + k](0, 3), k >= 5 - moving ? 2.0 : 0.0, 1e-5)
+                    << "ball " << k << " of " << moving << " at " << dt;
+        }
+}
+
+// Two free bodies: velocities after a central impact by momentum and Newton's law.
+TEST(TruthImpulseImpact, CentralImpactOfTwoMasses) {
+    for (double e : {0.0, 0.3, 1.0}) {
+        Scene scene = make_scene(0.0);
+        scene.gravity = Vec3::Zero();
+        scene.materials[0].restitution = e;
+        const int ball = add_shape(scene, "icosphere", {{"radius", 0.1}, {"subdivisions", 3.0}});
+        BodySpec& first = add_body(scene, ball, Vec3(-0.5, 0, 0));
+        first.mass = 2.0;
+        first.linear_velocity = Vec3(3, 0, 0);
+        add_body(scene, ball, Vec3(0.5, 0, 0)).mass = 7.0;
+        Simulation simulation(scene);
+        run(simulation, 0.5);
+        EXPECT_NEAR(simulation.state().rate[0](0, 3), (2 * 3 - 7 * e * 3) / 9, 1e-6) << e;
+        EXPECT_NEAR(simulation.state().rate[1](0, 3), 2 * 3 * (1 + e) / 9, 1e-6) << e;
+        // where they are at 0.5 s: contact at t = 0.8 / 3
+        const double met = 0.8 / 3, left = 0.5 - met;
+        EXPECT_NEAR(simulation.state().q[1](0, 3), 0.5 + left * 2 * 3 * (1 + e) / 9,
+                    e > 0 ? 1e-6 : 0.02);
+    }
+}
+
+// A box that lands flat with e = 1 goes straight up again, without spin.
+TEST(TruthImpulseImpact, FlatBoxBouncesFlat) {
+    Scene scene = make_scene(0.5);
+    scene.materials[0].restitution = 1.0;
+    add_ground(scene);
+    add_body(scene, add_box(scene, Vec3(0.4, 0.2, 0.3)), Vec3(0, 1.1, 0));
+    Simulation simulation(scene);
+    double top = 0;
+    for (int i = 0; i < 300; ++i) {
+        simulation.step();
+        if (i > 60) top = std::max(top, simulation.state().q[1](1, 3) - 0.1);
+    }
+    EXPECT_NEAR(top, 1.0, 0.01);
+    EXPECT_LT(simulation.state().rate[1].leftCols<3>().norm(), 1e-6);
+}
+
+}  // namespace
+}  // namespace tenon

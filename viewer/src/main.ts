@@ -1,0 +1,11 @@
+import './style.css';
+import { App } from './app';
+import { h } from './dom';
+
+const root = document.getElementById('app')!;
+const app = new App(root);
+// for tests and for scripts in the console
+(window as unknown as { tenon: App }).tenon = app;
+app.ready.catch((error: Error) => {
+  root.replaceChildren(h('div', { class: 'banner', role: 'alert' }, error.message));
+});
