@@ -12,7 +12,8 @@ class Interrupted : public std::exception {
     const char* what() const noexcept override { return "stopped in the middle of a step"; }
 };
 
-// While it lives, check_interrupt() looks at `flag` (nothing when null), in every thread. Scopes nest.
+// While it lives, check_interrupt() looks at `flag` (nothing when null) in this thread and in the parallel loops it
+// starts. Scopes nest.
 class InterruptScope {
   public:
     explicit InterruptScope(const std::atomic<bool>* flag);
@@ -24,8 +25,11 @@ class InterruptScope {
     const std::atomic<bool>* before_;
 };
 
+// The flag that this thread looks at, for those who share its work.
+const std::atomic<bool>* watched_interrupt();
+
 // One line in each loop of a method that may go on for more than a second: throws Interrupted when asked to.
-// It costs two loads; results do not depend on it.
+// It costs a load or two; results do not depend on it.
 void check_interrupt();
 
 }  // namespace tenon

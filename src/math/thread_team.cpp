@@ -245,7 +245,13 @@ void share_ranges(std::size_t count, std::size_t grain, int threads, Sharing sha
             body(begin, std::min(count, begin + grain));
         return;
     }
-    Loop loop(count, grain, std::min(threads, most_threads), sharing, body);
+    // Who helps looks at the same flag as who started the loop.
+    const std::atomic<bool>* flag = watched_interrupt();
+    const Body stoppable = [flag, &body](std::size_t begin, std::size_t end) {
+        const InterruptScope scope(flag);
+        body(begin, end);
+    };
+    Loop loop(count, grain, std::min(threads, most_threads), sharing, flag ? stoppable : body);
     team().run(loop);
     loop.throw_failure();
 }
