@@ -110,7 +110,11 @@ class Run {
             resume();
         else if (!options.output.empty())
             record_start(start);
-        if (options.before_step) simulation_.before_step(options.before_step);
+        if (options.before_step)
+            simulation_.before_step([this](Simulation& simulation) {
+                options_.before_step(simulation);
+                note_pushes();
+            });
         if (options.record_path && writer_)
             simulation_.set_path_sink([this](const std::vector<Mat34>& q) { add_path_piece(q); });
     }
@@ -130,6 +134,7 @@ class Run {
     bool is_checkpoint_due();
     void checkpoint();
     void dump_failure(const State& before, int body);
+    void note_pushes();
     void add_path_piece(const std::vector<Mat34>& q);
     void record(const StepRow& row);
     void record_end(const Report& report, bool interrupted);
@@ -146,8 +151,9 @@ class Run {
     StepReport last_;
     std::string failure_;
     std::string dumped_;
-    long frame_step_ = -1;                    // step of the newest frame
-    std::string state_before_step_;           // of a step that may take long, for when it is interrupted
+    bool pushed_ = false;                    // the file says so
+    long frame_step_ = -1;                   // step of the newest frame
+    std::string state_before_step_;          // of a step that may take long, for when it is interrupted
     std::optional<State> kept_before_step_;  // when a failure is to be dumped
     Clock::time_point checkpointed_ = Clock::now();
     double checkpoint_cost_ = 0.0;   // seconds that the last one took
@@ -232,6 +238,13 @@ void Run::load(const std::string& file, const std::string& state) {
     }
 }
 
+// A verifier cannot know what the scene does not say: the file tells that something pushed.
+void Run::note_pushes() {
+    if (pushed_ || !writer_ || simulation_.state().pushes.empty()) return;
+    writer_->set_meta("pushed", "yes");
+    pushed_ = true;
+}
+
 void Run::add_path_piece(const std::vector<Mat34>& q) {
     writer_->add_path_piece(simulation_.state().step + 1, q);
     last_piece_ = q;
@@ -304,8 +317,7 @@ void Run::record(const StepRow& row) {
     if (!writer_) return;
     const State& state = simulation_.state();
     writer_->add_step(row);
-    if (options_.record_path && last_piece_ != state.q)
-        writer_->add_path_piece(state.step, state.q);
+    if (options_.record_path && last_piece_ != state.q) writer_->add_path_piece(state.step, state.q);
     if (rule_.records(state.step, simulation_.dt())) {
         writer_->add_frame(state, simulation_.outputs());
         frame_step_ = state.step;

@@ -14,6 +14,11 @@ bool holds_entries(const Json& object, const char* key) {
     return found != object.end() && !found->empty();
 }
 
+// Someone pulled at bodies while it ran, as the viewer lets them.
+bool was_pushed(const run::RunReader& run) {
+    return !run.meta("pushed").empty();
+}
+
 bool exchanges_momentum(const run::RunReader& run, const Json& scene) {
     for (const run::BodyInfo& body : run.bodies())
         if (body.type != BodyType::dynamic_body && body.collides) return true;
@@ -22,7 +27,7 @@ bool exchanges_momentum(const run::RunReader& run, const Json& scene) {
         for (const int body : joint.bodies)
             if (body < 0 || run.bodies()[body].type != BodyType::dynamic_body) return true;
     }
-    if (holds_entries(scene, "forces") || holds_entries(scene, "wind")) return true;
+    if (was_pushed(run) || holds_entries(scene, "forces") || holds_entries(scene, "wind")) return true;
     for (const char* list : {"bodies", "elastic"}) {
         const auto found = scene.find(list);
         if (found == scene.end()) continue;
@@ -35,11 +40,13 @@ bool exchanges_momentum(const run::RunReader& run, const Json& scene) {
 bool adds_energy(const run::RunReader& run, const Json& scene) {
     for (const run::BodyInfo& body : run.bodies())
         if (body.type == BodyType::kinematic_body) return true;
-    if (!run.elastic().empty() || holds_entries(scene, "forces") || holds_entries(scene, "wind")) return true;
+    if (!run.elastic().empty() || was_pushed(run)) return true;
+    for (const char* key : {"forces", "wind", "actuators"})
+        if (holds_entries(scene, key)) return true;
     const auto joints = scene.find("joints");
     if (joints == scene.end()) return false;
     for (const Json& joint : *joints) {
-        for (const char* key : {"motor", "spring", "twist", "bend", "limits"})
+        for (const char* key : {"motor", "spring", "twist", "bend", "limits", "armature"})
             if (joint.contains(key)) return true;
         if (holds_entries(joint, "drives")) return true;
     }
@@ -82,6 +89,7 @@ SceneFacts facts_of(const run::RunReader& run, const nlohmann::json& scene) {
         for (int k = 0; k < 3; ++k) facts.gravity[k] = (*gravity)[k].get<double>();
     facts.dt = std::strtod(run.meta("dt").c_str(), nullptr);
     facts.closed = !exchanges_momentum(run, scene);
+    facts.pushed = was_pushed(run);
     facts.has_sources = adds_energy(run, scene);
     facts.allowed_strain = strain_allowed(run, scene);
     facts.free_from.assign(run.bodies().size(), 1e300);

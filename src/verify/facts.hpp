@@ -14,6 +14,7 @@ struct SceneFacts {
     Vec3 gravity = Vec3::Zero();
     double dt = 0.0;
     bool closed = false;       // nothing outside exchanges momentum with the bodies
+    bool pushed = false;       // forces from outside the scene acted
     bool has_sources = false;  // something may add energy: scripts, forces, motors, springs, elastic bodies
     std::vector<double>
         allowed_strain;             // per body: largest entry of A^T A - I; 1e300 where a modulus is given

@@ -45,7 +45,7 @@ FlightAudit::FlightAudit(const run::RunReader& run, const nlohmann::json& scene,
                 for (const auto& pin : *pins)
                     if (pin.is_object() && pin.contains("body") && pin["body"].is_string())
                         clear(pin["body"].get<std::string>());
-    damped_ = scene.contains("wind");
+    damped_ = scene.contains("wind") || facts.pushed;
 }
 
 // Bodies whose boxes, grown by half of themselves, meet no other that they may touch in either frame or between them.

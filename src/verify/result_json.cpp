@@ -46,6 +46,7 @@ std::string Result::to_json() const {
     json["frames"] = frames;
     json["steps_between_frames"] = {{"min", steps_between_min}, {"max", steps_between_max}};
     json["unconverged_steps"] = unconverged_steps;
+    json["pushed"] = pushed;
     json["path_recorded"] = path_recorded;
     json["body_pairs_tested"] = body_pairs;
     json["jointed_pairs"] = {{"checked", jointed_checked}, {"ignored", jointed_ignored}};

@@ -373,6 +373,10 @@ void Verifier::start() {
     result_.method = run_.meta("method");
     result_.path_recorded = has_path_;
     result_.motion_checked = options_.motion;
+    result_.pushed = facts_.pushed;
+    if (facts_.pushed)
+        result_.warnings.push_back(
+            "bodies were pulled at while it ran: free flight and energy were not judged, nothing is proven");
     result_.allowance_relative = options_.penetration_allowance < 0;
     result_.penetration_allowance = !result_.allowance_relative           ? options_.penetration_allowance
                                     : never_overlaps(run_.meta("method")) ? 0.0
@@ -392,7 +396,8 @@ void Verifier::start() {
             why);
     }
     records_.emplace(run_, dt, steps);
-    records_->check(options_, result_, findings_);
+    // What only the whole run shows is no fault of a part of it.
+    if (options_.first_frame <= 0 && options_.last_frame < 0) records_->check(options_, result_, findings_);
     count_jointed_pairs();
 }
 

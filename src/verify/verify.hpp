@@ -40,6 +40,7 @@ struct Result {
     long unconverged_steps = 0;  // by the recorded steps
     bool scene_rebuilt = false;  // shapes, masses and poses were made anew from the stored scene and compared
     bool motion_checked = true;
+    bool pushed = false;  // forces from outside the scene acted: flight and energy cannot be judged
     long steps_between_min = 0, steps_between_max = 0;
     bool path_recorded = false;
     long body_pairs = 0;          // near enough to be tested, over all frames
@@ -83,7 +84,9 @@ struct Result {
                inverted == 0 && deformed == 0;
     }
     // Nothing is left open: every frame, all motion between them, and the scene they claim to come from.
-    bool proven() const { return clean() && unproven == 0 && motion_checked && scene_rebuilt && rule_known; }
+    bool proven() const {
+        return clean() && unproven == 0 && motion_checked && scene_rebuilt && rule_known && !pushed;
+    }
     std::string to_json() const;
 };
 

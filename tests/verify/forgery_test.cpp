@@ -435,6 +435,16 @@ TEST(Forgery, AHashThatDoesNotFitIsNoticed) {
     EXPECT_TRUE(has_kind(made.verify(), "hash"));
 }
 
+// What pushed is not in the scene: nobody can judge the flight, so nobody calls it proven.
+TEST(Forgery, APushedRunIsNeverProven) {
+    MadeRun made = free_run();
+    made.tamper = [](const std::string& f) { edit(f, "INSERT INTO meta VALUES('pushed', 'yes')"); };
+    const Result result = made.verify();
+    EXPECT_TRUE(result.clean()) << result.to_json();
+    EXPECT_TRUE(result.pushed);
+    EXPECT_FALSE(result.proven());
+}
+
 // Frames alone never prove that there was none: the words are unproven, the proof is not claimed.
 TEST(Forgery, NothingIsProvenWithoutLookingAtMotion) {
     Options options;
