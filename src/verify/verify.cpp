@@ -102,6 +102,7 @@ class Verifier {
     double allowance(const Placed& a, const Placed& b) const;
     void check_shapes(const Moment& moment);
     void check_joints(const Moment& moment);
+    run::Frame as_written(run::Frame first) const;
     void check_between(const Moment& before, const Moment& now);
     void check_motion(const Moment& before, const Moment& now, bool elastic_only);
     void check_path(const Moment& before, const Moment& now, std::vector<std::vector<Mat34>> pieces);
@@ -245,8 +246,25 @@ void Verifier::check_shapes(const Moment& moment) {
     }
 }
 
+// Anchors and axes are given for bodies as the scene writes them, before joints are moved to where they start.
+run::Frame Verifier::as_written(run::Frame first) const {
+    if (!stored_) return first;
+    Scene scene = stored_->scene;
+    bool moved = !scene.start.empty();
+    scene.start.clear();
+    for (JointSpec& joint : scene.joints) {
+        moved = moved || !joint.start.empty();
+        joint.start.clear();
+        joint.start_rate.clear();
+    }
+    if (!moved) return first;
+    std::vector<Mat34> written = compile(scene).bodies.start_q;
+    if (written.size() == first.q.size()) first.q = std::move(written);  // else another scene, as was said
+    return first;
+}
+
 void Verifier::check_joints(const Moment& moment) {
-    if (!joints_) joints_.emplace(run_, scene_, moment.frame);
+    if (!joints_) joints_.emplace(run_, scene_, as_written(moment.frame));
     const std::vector<double> residuals = joints_->residuals(moment.frame, options_.joint_tolerance);
     for (std::size_t i = 0; i < residuals.size(); ++i) {
         result_.joint_residual_max = std::max(result_.joint_residual_max, residuals[i]);
@@ -426,7 +444,7 @@ Result Verifier::verify() {
     const long count = list.back().id + 1;
     const long first = std::clamp<long>(options_.first_frame, 0, count - 1);
     const long last = options_.last_frame < 0 ? count - 1 : std::min(options_.last_frame, count - 1);
-    if (first > 0) joints_.emplace(run_, scene_, run_.frame(list.front().id));
+    if (first > 0) joints_.emplace(run_, scene_, as_written(run_.frame(list.front().id)));
     Moment before;
     for (std::size_t at = 0; at < list.size(); ++at) {
         const long index = list[at].id;
