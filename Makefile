@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help setup configure build program demo test bench acceptance fresh format format-check docs view view-test install clean
+.PHONY: help setup configure build program demo test bench acceptance fresh format format-check check docs view view-test install clean
 
 help:
 	@echo "make demo        set up, build, run the main scene, verify it, draw it: results in demo/"
@@ -16,6 +16,7 @@ help:
 	@echo "make acceptance  long runs at paper size, and rigid-ipc's scenes (FIXTURES=folder): results in acceptance/"
 	@echo "make fresh       prove 'make demo' and 'make test' in a minimal Debian (root)"
 	@echo "make format      clang-format all sources"
+	@echo "make check       format, layers, documentation and every test: what a change must pass"
 	@echo "make docs        check the documentation's links and commands"
 	@echo "make install     install to PREFIX (default /usr/local)"
 	@echo "make clean       remove what was built"
@@ -58,6 +59,11 @@ format:
 
 format-check:
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
+
+# What a change must pass.
+check: format-check
+	@scripts/check-layers
+	@$(MAKE) --no-print-directory docs test
 
 docs: program
 	@scripts/check-docs $(BUILD)/bin/tenon

@@ -56,7 +56,8 @@ double deepest(btDispatcher& dispatcher) {
 }
 
 BulletRun run_once(const Scene& scene, int steps, bool hulls) {
-    const World world = build_world(scene);
+    const Model model = compile(scene);
+    const State state = initial_state(model);
     btDefaultCollisionConfiguration configuration;
     btCollisionDispatcher dispatcher(&configuration);
     btDbvtBroadphase broadphase;

@@ -113,13 +113,13 @@ class BulletScene {
     explicit BulletScene(const Model& model, const State& state)
         : dispatcher_(&configuration_), world_(&dispatcher_, &broadphase_, &solver_, &configuration_) {
         btGImpactCollisionAlgorithm::registerAlgorithm(&dispatcher_);
-        model_.setGravity(vector_of(state.gravity));
+        world_.setGravity(vector_of(state.gravity));
         for (int i = 0; i < model.bodies.size(); ++i) add(model, state, i);
     }
     ~BulletScene() {
-        for (auto& body : bodies_) model_.removeRigidBody(body.get());
+        for (auto& body : bodies_) world_.removeRigidBody(body.get());
     }
-    void step(double dt) { model_.stepSimulation(scalar(dt), 0); }
+    void step(double dt) { world_.stepSimulation(scalar(dt), 0); }
     double deepest() const {
         double depth = 0.0;
         for (int k = 0; k < dispatcher_.getNumManifolds(); ++k) {
@@ -131,7 +131,7 @@ class BulletScene {
         return depth;
     }
     // Poses and rates for those who judge.
-    void copy_to(const Model& model, State& state) const {
+    void copy_to(State& state) const {
         for (std::size_t i = 0; i < bodies_.size(); ++i) {
             const btTransform& pose = bodies_[i]->getWorldTransform();
             const btVector3 &v = bodies_[i]->getLinearVelocity(), &w = bodies_[i]->getAngularVelocity();
@@ -161,7 +161,7 @@ class BulletScene {
         info.m_friction = scalar(model.bodies.friction[i]);
         bodies_.push_back(std::make_unique<btRigidBody>(info));
         bodies_.back()->setLinearVelocity(vector_of(state.rate[i].col(3)));
-        model_.addRigidBody(bodies_.back().get());
+        world_.addRigidBody(bodies_.back().get());
     }
 
     std::map<std::pair<int, bool>, BulletShape> shapes_;
@@ -182,7 +182,7 @@ Outcome run_bullet(const Scene& scene, int steps) {
     for (int k = 0; k < steps; ++k) {
         total += seconds_of([&] { bullet.step(scene.dt); });
         out.max_penetration = std::max(out.max_penetration, bullet.deepest());
-        bullet.copy_to(simulation.model(), simulation.state());
+        bullet.copy_to(simulation.state());
         simulation.state().time = (k + 1) * scene.dt;
         checker.after_step(simulation, {});
     }

@@ -51,7 +51,7 @@ struct BulletScene::Parts {
     std::vector<std::unique_ptr<btDefaultMotionState>> states;
     std::vector<std::unique_ptr<btRigidBody>> bodies;
     ~Parts() {
-        for (auto& body : bodies) model.removeRigidBody(body.get());
+        for (auto& body : bodies) world.removeRigidBody(body.get());
     }
 };
 
@@ -61,8 +61,8 @@ bool BulletScene::available() {
 
 BulletScene::BulletScene(const Model& model, const State& state, int iterations)
     : parts_(std::make_unique<Parts>()) {
-    parts_->model.setGravity(bt(state.gravity));
-    parts_->model.getSolverInfo().m_numIterations = iterations;
+    parts_->world.setGravity(bt(state.gravity));
+    parts_->world.getSolverInfo().m_numIterations = iterations;
     for (const auto& shape : model.shapes) parts_->shapes.push_back(make_shape(*shape));
     for (int i = 0; i < model.bodies.size(); ++i) {
         const bool moves = state.dynamic(i);
@@ -76,7 +76,7 @@ BulletScene::BulletScene(const Model& model, const State& state, int iterations)
         parts_->bodies.push_back(std::make_unique<btRigidBody>(info));
         parts_->bodies.back()->setActivationState(DISABLE_DEACTIVATION);
         if (moves) parts_->bodies.back()->setLinearVelocity(bt(Vec3(state.rate[i].col(3))));
-        parts_->model.addRigidBody(parts_->bodies.back().get());
+        parts_->world.addRigidBody(parts_->bodies.back().get());
     }
 }
 
@@ -84,7 +84,7 @@ BulletScene::~BulletScene() = default;
 
 PeerStep BulletScene::step(double dt) {
     PeerStep out;
-    out.ms = 1e3 * seconds_of([&] { parts_->model.stepSimulation(static_cast<btScalar>(dt), 0); });
+    out.ms = 1e3 * seconds_of([&] { parts_->world.stepSimulation(static_cast<btScalar>(dt), 0); });
     for (int i = 0; i < parts_->dispatcher.getNumManifolds(); ++i) {
         const btPersistentManifold* manifold = parts_->dispatcher.getManifoldByIndexInternal(i);
         out.contacts += manifold->getNumContacts();

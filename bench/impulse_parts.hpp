@@ -31,7 +31,7 @@ Row row_of(const std::string& name, const std::string& method = "impulse");
 double figure(const StepReport& report, const std::string& name);
 double phase(const StepReport& report, const std::string& name);
 
-std::vector<Vec3> places(const Model& model, const State& state);
+std::vector<Vec3> places(const State& state);
 double mean_distance(const std::vector<Vec3>& a, const std::vector<Vec3>& b);
 
 struct SolverChoice {

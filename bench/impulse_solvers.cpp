@@ -57,7 +57,7 @@ void measure(const Options& options, const Start& start, const SolverChoice& cho
         energy = energies(simulation->model(), simulation->state()).kinetic / kinetic;
     }
     const auto simulation = begin();
-    const auto from = places(simulation->model(), simulation->state());
+    const auto from = places(simulation->state());
     double deepest = 0;
     for (int s = 0; s < static_cast<int>(std::lround(0.5 / simulation->dt())); ++s)
         deepest = std::max(deepest, figure(simulation->step(), "penetration"));
@@ -69,7 +69,7 @@ void measure(const Options& options, const Start& start, const SolverChoice& cho
     if (start.scene.gravity.isZero(0))
         row.set("momentum_drift", momentum);
     else
-        row.set("drift_half_second", mean_distance(from, places(simulation->model(), simulation->state())))
+        row.set("drift_half_second", mean_distance(from, places(simulation->state())))
             .set("penetration_half_second", deepest);
     options.print(row);
 }

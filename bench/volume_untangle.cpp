@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "bench/volume_cases.hpp"
-#include "model/initial_check.hpp"
 #include "methods/volume/untangle.hpp"
+#include "model/initial_check.hpp"
 #include "run/run_loop.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/error.hpp"

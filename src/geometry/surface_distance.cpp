@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "geometry/bvh.hpp"
+#include "geometry/crossing.hpp"
 #include "geometry/distance.hpp"
-#include "geometry/initial_check.hpp"
 
 namespace tenon::geometry {
 namespace {

@@ -44,8 +44,4 @@ std::string describe(const Model& model, const InitialProblem& problem);
 // The distance that two bodies must keep: the sum of their minimum separations.
 double required_separation(const Model& model, int a, int b);
 
-// True when the segment pq certainly passes through the triangle: signs of all volumes exceed their rounding errors.
-// Touching, coplanar and degenerate configurations are not certain; their distance is zero.
-bool crosses(const Vec3& p, const Vec3& q, const Vec3& a, const Vec3& b, const Vec3& c);
-
 }  // namespace tenon::model

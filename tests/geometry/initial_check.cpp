@@ -1,5 +1,7 @@
 #include "model/initial_check.hpp"
 
+#include "geometry/crossing.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,8 +14,8 @@
 namespace tenon::geometry {
 namespace {
 
+using geometry::crosses;
 using model::check_initial_state;
-using model::crosses;
 using model::describe;
 using model::InitialCheck;
 using model::InitialProblem;

@@ -45,7 +45,8 @@ TEST(TetMesh, EmbedsPointsWithTheirWeights) {
             point += embedding.weight[i][k] * tets.vertices[tets.tets[embedding.tet[i]][k]];
         EXPECT_LT((point - sphere.vertices[i]).norm(), 1e-12);
         EXPECT_NEAR(embedding.weight[i].sum(), 1, 1e-12);
-        EXPECT_GT(embedding.weight[i].minCoeff(), -0.8);  // near, though the sphere bulges out of the tetrahedra
+        EXPECT_GT(embedding.weight[i].minCoeff(),
+                  -0.8);  // near, though the sphere bulges out of the tetrahedra
     }
 }
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "scene/builtin/articulated_scene_families.hpp"
 #include "model/two_hinge.hpp"
+#include "scene/builtin/articulated_scene_families.hpp"
 #include "tenon/simulation.hpp"
 
 namespace tenon {

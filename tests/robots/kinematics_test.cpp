@@ -249,8 +249,8 @@ TEST(Kinematics, TreeOfASceneFollowsItsJoints) {
         const Vec3 wanted = point_of(frames, link, robot.tree.links[link].center);
         EXPECT_LT((state.q[body].col(3) - wanted).norm(), 1e-12) << body;
         const Mat3 turned = frames.rotation[link] * robot.body_in_link[body].rotation.toRotationMatrix();
-        const Mat3 now = state.q[body].leftCols<3>() *
-                         model.shape_of(body).geometry_frame.rotation.toRotationMatrix();
+        const Mat3 now =
+            state.q[body].leftCols<3>() * model.shape_of(body).geometry_frame.rotation.toRotationMatrix();
         EXPECT_LT((turned - now).norm(), 1e-12) << body;
     }
 }

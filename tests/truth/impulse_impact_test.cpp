@@ -28,8 +28,7 @@ std::vector<double> rebounds(const Scene& scene, double seconds) {
     double last_speed = -1, top = 0;
     for (int i = 0; i < static_cast<int>(std::lround(seconds / scene.dt)); ++i) {
         simulation.step();
-        const double speed = simulation.state().rate[1](1, 3),
-                     height = simulation.state().q[1](1, 3) - 0.1;
+        const double speed = simulation.state().rate[1](1, 3), height = simulation.state().q[1](1, 3) - 0.1;
         // the parabola through this state, so that the step does not hide its top
         if (speed > 0) top = std::max(top, height + speed * speed / (2 * g));
         if (last_speed > 0 && speed <= 0) heights.push_back(top), top = 0;
@@ -114,8 +113,7 @@ TEST(TruthImpulseImpact, CentralImpactOfTwoMasses) {
         EXPECT_NEAR(simulation.state().rate[1](0, 3), 2 * 3 * (1 + e) / 9, 1e-6) << e;
         // where they are at 0.5 s: contact at t = 0.8 / 3
         const double met = 0.8 / 3, left = 0.5 - met;
-        EXPECT_NEAR(simulation.state().q[1](0, 3), 0.5 + left * 2 * 3 * (1 + e) / 9,
-                    e > 0 ? 1e-6 : 0.02);
+        EXPECT_NEAR(simulation.state().q[1](0, 3), 0.5 + left * 2 * 3 * (1 + e) / 9, e > 0 ? 1e-6 : 0.02);
     }
 }
 
