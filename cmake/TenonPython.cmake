@@ -29,7 +29,8 @@ foreach(file ${TENON_PYTHON_FILES})
   endif()
 endforeach()
 
-if(TENON_TESTS)
+file(GLOB TENON_PYTHON_TESTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/python/test_*.py)
+if(TENON_TESTS AND TENON_PYTHON_TESTS)
   add_test(NAME python.tests COMMAND ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider ${CMAKE_SOURCE_DIR}/tests/python)
   set_tests_properties(python.tests PROPERTIES TIMEOUT 300
     ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;TENON_PROGRAM=${CMAKE_BINARY_DIR}/bin/tenon;PYTHONDONTWRITEBYTECODE=1")
