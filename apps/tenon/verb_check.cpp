@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/tenon/common.hpp"
-#include "model/initial_check.hpp"
 #include "geometry/mesh_check.hpp"
+#include "model/initial_check.hpp"
 #include "tenon/error.hpp"
 #include "tenon/method.hpp"
 #include "tenon/state.hpp"

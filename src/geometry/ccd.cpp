@@ -117,8 +117,7 @@ double advance(const std::array<Vec3, Count>& start, const std::array<Vec3, Coun
         const Vec3 n = closest.difference / d;
         const double support = motion.support_step(x, n, target);
         // Close enough, unless the rest of the way is known to be free.
-        if (slack <= (stop_ratio - 1.0) * kept && iteration > 0)
-            return support >= rest ? options.t_max : t;
+        if (slack <= (stop_ratio - 1.0) * kept && iteration > 0) return support >= rest ? options.t_max : t;
         if (slack >= rest * motion.speed) return options.t_max;
         double step = std::max(slack / motion.speed, support);
         if (step >= rest) return options.t_max;

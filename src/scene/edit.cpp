@@ -54,7 +54,8 @@ void drop_robot_parts(Scene& scene, int body, const std::vector<int>& place) {
     scene.tendons = std::move(tendons);
     std::vector<ActuatorSpec> actuators;
     for (ActuatorSpec& actuator : scene.actuators) {
-        const bool kept = !gone(actuator.joint) && (actuator.tendon < 0 || tendon_place[actuator.tendon] >= 0);
+        const bool kept =
+            !gone(actuator.joint) && (actuator.tendon < 0 || tendon_place[actuator.tendon] >= 0);
         actuator_place.push_back(kept ? static_cast<int>(actuators.size()) : -1);
         move_joint(actuator.joint);
         if (actuator.tendon >= 0) actuator.tendon = tendon_place[actuator.tendon];
