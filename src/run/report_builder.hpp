@@ -25,6 +25,7 @@ class ReportBuilder {
 
   private:
     using Sums = std::vector<std::pair<std::string, double>>;
+    void note_unconverged(const StepRow& row);
     static void accumulate(Sums& sums, const Sums& values);
 
     Report report_;

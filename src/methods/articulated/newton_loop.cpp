@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "math/interrupt.hpp"
 #include "methods/articulated/convex_solve.hpp"
 #include "tenon/error.hpp"
 
@@ -33,6 +34,7 @@ SolveReport NewtonLoop::run() {
     const std::vector<int>& bodies = component_.bodies;
     predict(field_, bodies);
     for (int iteration = 1; iteration <= options_.max_iterations; ++iteration) {
+        check_interrupt();
         ConvexSolve convex(field_, contacts_, component_, touched_);
         report_.solves += convex.run(touches_ ? options_.contact.max_iterations : most_branch_solves);
         if (!note(move(field_, bodies)) || (may_give_up_ && turned_ > too_far)) break;
