@@ -68,10 +68,11 @@ StepRow measure(const Model& model, const State& state, const StepReport& report
     return row;
 }
 
-ReportBuilder::ReportBuilder(const Simulation& simulation, const StepRow& start) {
-    const Scene& scene = simulation.scene();
-    const Model& model = simulation.model();
-    const State& state = simulation.state();
+ReportBuilder::ReportBuilder(const Simulation& simulation, const StepRow& start)
+    : ReportBuilder(simulation.scene(), simulation.model(), simulation.state(), start) {}
+
+ReportBuilder::ReportBuilder(const Scene& scene, const Model& model, const State& state,
+                             const StepRow& start) {
     report_.scene = scene.name;
     report_.method = scene.method;
     report_.dt = scene.dt;

@@ -18,6 +18,7 @@ class ReportBuilder {
   public:
     // The row of step 0 describes the start; `world` must be in that state.
     ReportBuilder(const Simulation& simulation, const StepRow& start);
+    ReportBuilder(const Scene& scene, const Model& model, const State& state, const StepRow& start);
 
     void add(const StepRow& row);
     void warn(const std::string& text);  // each text once
