@@ -4,7 +4,8 @@ JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help setup configure build program demo test bench acceptance fresh format format-check check docs view view-test install clean
+.PHONY: help setup configure build program demo test bench acceptance fresh format format-check check docs view view-test \
+  install clean fuzz soak sanitize analyse coverage
 
 help:
 	@echo "make demo        set up, build, run the main scene, verify it, draw it: results in demo/"
@@ -15,6 +16,11 @@ help:
 	@echo "make bench       set up the peers, run every benchmark, as JSON lines in build/bench.jsonl"
 	@echo "make acceptance  long runs at paper size, and rigid-ipc's scenes (FIXTURES=folder): results in acceptance/"
 	@echo "make fresh       prove 'make demo' and 'make test' in a minimal Debian (root)"
+	@echo "make sanitize    build with ASan and UBSan, run every test (30 minutes and more)"
+	@echo "make fuzz        build the fuzzers with clang, run each for SECONDS_EACH (60)"
+	@echo "make soak        random scenes through every method (SCENES=200, SEED=1)"
+	@echo "make analyse     cppcheck and clang-tidy over src"
+	@echo "make coverage    lines of src that the tests reach"
 	@echo "make format      clang-format all sources"
 	@echo "make check       format, layers, documentation and every test: what a change must pass"
 	@echo "make docs        check the documentation's links and commands"
@@ -54,6 +60,32 @@ acceptance: program
 fresh:
 	@scripts/fresh
 
+sanitize: setup
+	@cmake --preset asan >/dev/null && cmake --build build-asan -j $(JOBS)
+	@cd build-asan && UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest -j $(JOBS) --output-on-failure
+
+SECONDS_EACH ?= 60
+fuzz: setup
+	@scripts/setup fuzz
+	@cmake --preset fuzz >/dev/null && cmake --build build-fuzz -j $(JOBS)
+	@scripts/fuzz build-fuzz $(SECONDS_EACH)
+
+SCENES ?= 200
+SEED ?= 1
+soak: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target test_soak
+	@TENON_SOAK_SCENES=$(SCENES) TENON_SOAK_SEED=$(SEED) $(BUILD)/bin/test_soak --gtest_filter='*Soak*'
+
+analyse: configure
+	@scripts/setup analyse
+	@scripts/analyse $(BUILD)
+
+coverage: setup
+	@scripts/setup coverage
+	@cmake --preset coverage >/dev/null && cmake --build build-coverage -j $(JOBS)
+	@cd build-coverage && ctest -j $(JOBS) --output-on-failure
+	@gcovr --root . --filter src/ --object-directory build-coverage --print-summary --sort uncovered-percent
+
 format:
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
 
@@ -82,4 +114,4 @@ install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan demo acceptance viewer/dist
+	@rm -rf build build-debug build-asan build-tsan build-fuzz build-coverage demo acceptance viewer/dist

@@ -39,7 +39,7 @@ foreach(folder ${TEST_FOLDERS})
   if(name STREQUAL "serve")
     target_link_libraries(test_serve PRIVATE tenon_serve Tenon::httplib ZLIB::ZLIB)
   endif()
-  if(name STREQUAL "app" AND TARGET tenon_app)
+  if(name MATCHES "^(app|run)$" AND TARGET tenon_app)
     add_dependencies(test_${name} tenon_app)   # it runs the program
   endif()
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)

@@ -7,8 +7,10 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/tenon" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+# a library with sanitizers in it needs them in the program, too
+sanitize="$(sed -n 's/^TENON_SANITIZE:STRING=//p' "$build/CMakeCache.txt")"
 cmake -G Ninja -S "$source/examples/cpp" -B "$work/example" -DCMAKE_PREFIX_PATH="$work/tenon" \
-    -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" >"$work/configure.log" 2>&1 || { cat "$work/configure.log"; exit 1; }
+    -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" ${sanitize:+"-DCMAKE_CXX_FLAGS=-fsanitize=$sanitize"} >"$work/configure.log" 2>&1 || { cat "$work/configure.log"; exit 1; }
 cmake --build "$work/example" >"$work/build.log" 2>&1 || { cat "$work/build.log"; exit 1; }
 "$work/example/falling_bodies" | tee "$work/output"
 

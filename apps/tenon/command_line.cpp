@@ -55,6 +55,15 @@ void add_run(CLI::App& app, RunRequest& r, Action& action) {
     verb->add_option("--checkpoint-every", r.checkpoint_every,
                      "simulated seconds between checkpoints; one is made at the end")
         ->type_name("S");
+    verb->add_option("--checkpoint-wall", r.checkpoint_wall,
+                     "seconds of work that a kill may cost: checkpoints by the clock; 0: none")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("S");
+    verb->add_flag("--allow-unconverged", r.allow_unconverged, "exit with 0 although steps did not converge");
+    verb->add_option("--dump-failure", r.dump_failure,
+                     "write a small scene that shows the first failed or unconverged step again")
+        ->type_name("FILE");
     verb->add_flag("--resume", r.resume, "go on from the newest checkpoint of the run file, bit for bit");
     verb->add_flag("--replay", r.replay, "simulate a run file again and compare every frame, bit for bit");
     verb->add_option("--csv", r.csv, "write series of the run as CSV ('-' for standard output)")
@@ -96,10 +105,28 @@ void add_verify(CLI::App& app, VerifyRequest& r, Action& action) {
     verb->add_option("--joint-tolerance", r.joint_tolerance, "largest joint residual")->capture_default_str();
     verb->add_option("--momentum-tolerance", r.momentum_tolerance, "largest relative error")
         ->capture_default_str();
+    verb->add_option("--limit-tolerance", r.limit_tolerance, "how far a joint may pass its limits, m or rad")
+        ->capture_default_str();
+    verb->add_option("--penetration", r.penetration,
+                     "how far bodies may overlap, m; default 1 % of the smaller body, 0 for 'affine'")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("M");
+    verb->add_flag("--allow-unconverged", r.allow_unconverged,
+                   "count steps that did not converge, without failing");
     verb->add_option("--threads", r.threads, "number of threads; 0: all cores")
         ->check(CLI::NonNegativeNumber);
     verb->add_flag("--quiet", r.quiet, "print the JSON only");
     verb->callback([&] { action = [&] { return verify_verb(r); }; });
+}
+
+void add_diff(CLI::App& app, DiffRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "diff", "compare two runs frame by frame, bit for bit",
+                              "tenon diff one-thread.tenon two-threads.tenon");
+    verb->add_option("first", r.first, "run file")->required()->type_name("RUN");
+    verb->add_option("second", r.second, "run file")->required()->type_name("RUN");
+    verb->add_flag("--json", r.json, "as JSON");
+    verb->add_flag("--quiet", r.quiet, "say nothing: the exit code tells, 0 for the same");
+    verb->callback([&] { action = [&] { return diff_verb(r); }; });
 }
 
 void add_compare(CLI::App& app, CompareRequest& r, Action& action) {
@@ -276,6 +303,7 @@ struct Requests {
     ScenesRequest scenes;
     CheckRequest check;
     VerifyRequest verify;
+    DiffRequest diff;
     CompareRequest compare;
     PlotRequest plot;
     RenderRequest render;
@@ -310,6 +338,7 @@ int run_command_line(int argc, char** argv) {
     add_scenes(app, requests.scenes, action);
     add_check(app, requests.check, action);
     add_verify(app, requests.verify, action);
+    add_diff(app, requests.diff, action);
     add_compare(app, requests.compare, action);
     add_plot(app, requests.plot, action);
     add_render(app, requests.render, action);

@@ -37,7 +37,26 @@ Scene load_requested(const SceneRequest& request) {
     return load_scene(request.scene, overrides);
 }
 
+std::string shown(const std::string& text) {
+    constexpr std::size_t longest = 4000;
+    std::string out;
+    for (std::size_t i = 0; i < text.size() && out.size() < longest; ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        const bool c1 = c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+        if (c1) {
+            out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[++i]));
+        } else if (c < 0x20 || c == 0x7F) {
+            out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : fmt::format("\\x{:02x}", c);
+        } else {
+            out += text[i];
+        }
+    }
+    return text.size() > longest ? out + "..." : out;
+}
+
 bool is_run_file(const std::string& file) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) return false;  // a pipe would be waited for
     std::ifstream in(file, std::ios::binary);
     char head[16] = {};
     in.read(head, sizeof head);

@@ -12,6 +12,9 @@ namespace tenon::app {
 // A file or a built-in with the request's changes, and the number of threads set.
 Scene load_requested(const SceneRequest& request);
 
+// Names and texts of others as a terminal may show them: control characters become visible, lengths bounded.
+std::string shown(const std::string& text);
+
 bool is_run_file(const std::string& file);  // by its first bytes
 
 // Text to a file, by way of a partial file; "-" or "" is standard output. Throws InputError.

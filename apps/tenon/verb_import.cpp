@@ -15,7 +15,7 @@ int import_verb(const ImportRequest& request) {
     write_scene_file(request.output, imported.scene);
     if (!request.losses.empty()) write_text(request.losses, losses_json(imported.losses) + "\n");
     if (!imported.losses.empty())
-        std::cerr << request.file << ": " << imported.losses.size()
+        std::cerr << shown(request.file) << ": " << imported.losses.size()
                   << " elements are not in the scene as they are in the file\n"
                   << losses_text(imported.losses);
     return 0;

@@ -40,6 +40,8 @@ run::RunOptions options_of(const RunRequest& request, const Scene& scene) {
     options.record_every = request.record_every;
     options.record_path = request.record == "path";
     options.checkpoint_every = request.checkpoint_every;
+    options.checkpoint_wall = request.checkpoint_wall;
+    options.dump_failure = request.dump_failure;
     options.stop = &stop_on_interrupt();
     options.count_intersections = verify::count_intersections;
     if (request.resume)
@@ -72,10 +74,21 @@ int replay(const RunRequest& request) {
                                  result.steps, result.frames);
     if (result.status == "stopped") std::cerr << fmt::format("stopped after {} steps\n", result.steps);
     if (result.status == "differs")
-        std::cerr << fmt::format("error: {}: {} differs, by up to {:.3g} in that frame\n", file,
-                                 result.difference, result.largest);
+        std::cerr << shown(fmt::format("error: {}: {} differs, by up to {:.3g} in that frame", file,
+                                       result.difference, result.largest))
+                  << "\n";
     if (result.status == "failed") std::cerr << fmt::format("error: {}: {}\n", file, result.difference);
     return result.status == "same" ? 0 : 1;
+}
+
+void say_unconverged(const run::Report& report) {
+    constexpr std::size_t listed = 5;
+    std::cerr << fmt::format("error: {} of {} steps did not converge: their result may be wrong\n",
+                             report.unconverged_steps, report.steps);
+    for (std::size_t i = 0; i < std::min(listed, report.unconverged.size()); ++i)
+        std::cerr << "  " << shown(report.unconverged[i]) << "\n";
+    std::cerr
+        << "  smaller steps (--dt) or more iterations may help; --allow-unconverged takes it as it is\n";
 }
 
 }  // namespace
@@ -102,12 +115,15 @@ int run_verb(const RunRequest& request) {
         std::cout << summary(report);
         if (!options.output.empty()) std::cout << fmt::format("  written    {}\n", options.output);
     }
-    for (const std::string& warning : report.warnings) std::cerr << "warning: " << warning << "\n";
-    if (report.status == "failed") std::cerr << "error: " << report.failure << "\n";
+    for (const std::string& warning : report.warnings) std::cerr << "warning: " << shown(warning) << "\n";
+    if (report.status == "failed") std::cerr << "error: " << shown(report.failure) << "\n";
+    const bool unconverged = report.unconverged_steps > 0 && !request.allow_unconverged;
+    if (unconverged) say_unconverged(report);
+    if (!report.dumped.empty()) std::cerr << "  a scene that shows it again: " << report.dumped << "\n";
     if (request.quiet)
         for (const run::ExpectResult& result : report.expect)
             if (!result.held) std::cerr << "not as expected: " << result.text << "\n";
-    return passed(report) ? 0 : 1;
+    return passed(report) && !unconverged ? 0 : 1;
 }
 
 }  // namespace tenon::app

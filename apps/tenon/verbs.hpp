@@ -27,6 +27,9 @@ struct RunRequest {
     int record_every = 0;
     std::string record;  // "path" keeps each accepted segment
     double checkpoint_every = 0.0;
+    double checkpoint_wall = 30.0;
+    bool allow_unconverged = false;
+    std::string dump_failure;
     bool resume = false, replay = false;
     bool quiet = false, json = false;
     std::string csv;
@@ -48,11 +51,18 @@ int check_verb(const CheckRequest& request);
 
 struct VerifyRequest {
     std::string run, output;
-    bool no_motion = false, strict = false, quiet = false;
-    double joint_tolerance = 5e-7, momentum_tolerance = 1e-6;
+    bool no_motion = false, strict = false, quiet = false, allow_unconverged = false;
+    double joint_tolerance = 5e-7, momentum_tolerance = 1e-6, limit_tolerance = 1e-3;
+    double penetration = -1.0;  // m; negative: the method's own allowance
     int threads = 0;
 };
 int verify_verb(const VerifyRequest& request);
+
+struct DiffRequest {
+    std::string first, second;
+    bool json = false, quiet = false;
+};
+int diff_verb(const DiffRequest& request);
 
 struct CompareRequest {
     SceneRequest scene;

@@ -42,8 +42,9 @@ struct GeometryPart {
 
 struct MaterialSpec {
     std::string name;
-    double density = 1000.0;  // kg/m^3
-    double young = 1e9;       // Pa
+    double density = 1000.0;   // kg/m^3
+    double young = 1e9;        // Pa
+    bool young_given = false;  // by the scene: bodies of `articulated` are elastic then, and rigid otherwise
     double poisson = 0.3;
     double friction = 0.3;
     double restitution = 0.0;

@@ -86,6 +86,8 @@ std::string whole_file(const std::string& name) {
         throw InputError(name, "", "there is no such file", "check the path");
     if (std::filesystem::is_directory(status))
         throw InputError(name, "", "is a directory", "name a mesh file inside it");
+    if (!std::filesystem::is_regular_file(status))
+        throw InputError(name, "", "is not a plain file", "name a mesh file");
     const File file(std::fopen(name.c_str(), "rb"), std::fclose);
     if (!file)
         throw InputError(name, "", fmt::format("cannot be opened: {}", std::strerror(errno)),

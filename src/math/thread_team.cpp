@@ -10,6 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include "math/interrupt.hpp"
+
 namespace tenon {
 namespace {
 
@@ -236,13 +238,20 @@ Team& team() {
 }  // namespace
 
 void share_ranges(std::size_t count, std::size_t grain, int threads, Sharing sharing, const Body& body) {
+    check_interrupt();
     grain = std::max({grain, std::size_t{1}, count >> 31});
     if (threads <= 1) {
         for (std::size_t begin = 0; begin < count; begin += grain)
             body(begin, std::min(count, begin + grain));
         return;
     }
-    Loop loop(count, grain, std::min(threads, most_threads), sharing, body);
+    // Who helps looks at the same flag as who started the loop.
+    const std::atomic<bool>* flag = watched_interrupt();
+    const Body stoppable = [flag, &body](std::size_t begin, std::size_t end) {
+        const InterruptScope scope(flag);
+        body(begin, end);
+    };
+    Loop loop(count, grain, std::min(threads, most_threads), sharing, flag ? stoppable : body);
     team().run(loop);
     loop.throw_failure();
 }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "math/parallel.hpp"
 
 namespace tenon::run {
@@ -66,10 +68,11 @@ StepRow measure(const Model& model, const State& state, const StepReport& report
     return row;
 }
 
-ReportBuilder::ReportBuilder(const Simulation& simulation, const StepRow& start) {
-    const Scene& scene = simulation.scene();
-    const Model& model = simulation.model();
-    const State& state = simulation.state();
+ReportBuilder::ReportBuilder(const Simulation& simulation, const StepRow& start)
+    : ReportBuilder(simulation.scene(), simulation.model(), simulation.state(), start) {}
+
+ReportBuilder::ReportBuilder(const Scene& scene, const Model& model, const State& state,
+                             const StepRow& start) {
     report_.scene = scene.name;
     report_.method = scene.method;
     report_.dt = scene.dt;
@@ -112,6 +115,15 @@ void ReportBuilder::warn(const std::string& text) {
     if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) warnings.push_back(text);
 }
 
+void ReportBuilder::note_unconverged(const StepRow& row) {
+    constexpr std::size_t listed = 20;
+    if (static_cast<std::size_t>(report_.unconverged_steps++) >= listed) return;
+    std::string text =
+        fmt::format("step {} at {:g} s after {} iterations", row.step, row.time, row.report.iterations);
+    for (const std::string& warning : row.report.warnings) text += "; " + warning;
+    report_.unconverged.push_back(std::move(text));
+}
+
 void ReportBuilder::add(const StepRow& row) {
     const StepReport& step = row.report;
     ++report_.steps;
@@ -124,7 +136,7 @@ void ReportBuilder::add(const StepRow& row) {
     report_.min_distance = std::min(report_.min_distance, step.min_distance);
     report_.joint_residual_max = std::max(report_.joint_residual_max, step.joint_residual);
     report_.energy_end = row.energy.total();
-    report_.unconverged_steps += step.converged ? 0 : 1;
+    if (!step.converged) note_unconverged(row);
     if (!step.solver.empty()) report_.solver = step.solver;
     accumulate(phases_, step.phases);
     accumulate(figures_, step.figures);

@@ -18,6 +18,7 @@ class ReportBuilder {
   public:
     // The row of step 0 describes the start; `world` must be in that state.
     ReportBuilder(const Simulation& simulation, const StepRow& start);
+    ReportBuilder(const Scene& scene, const Model& model, const State& state, const StepRow& start);
 
     void add(const StepRow& row);
     void warn(const std::string& text);  // each text once
@@ -25,6 +26,7 @@ class ReportBuilder {
 
   private:
     using Sums = std::vector<std::pair<std::string, double>>;
+    void note_unconverged(const StepRow& row);
     static void accumulate(Sums& sums, const Sums& values);
 
     Report report_;

@@ -50,6 +50,8 @@ std::string Report::to_json() const {
     json["figures"] = by_name(figures);
     json["peak_memory_mb"] = number(peak_memory_mb);
     json["unconverged_steps"] = unconverged_steps;
+    if (!unconverged.empty()) json["unconverged"] = unconverged;
+    if (!dumped.empty()) json["dumped"] = dumped;
     json["solver"] = solver;
     json["warnings"] = warnings;
     json["expect"] = Json::array();

@@ -30,6 +30,13 @@ struct StepRow {
     Vec3 linear_momentum = Vec3::Zero(), angular_momentum = Vec3::Zero();
 };
 
+// A frame as the file lists it.
+struct FrameEntry {
+    long id = 0, step = 0;
+    double time = 0.0;
+    std::string hash;  // of its state, recording.hpp; "" in files that hold none
+};
+
 struct BodyInfo {
     std::string name;
     int shape = -1;
@@ -74,8 +81,9 @@ class RunWriter {
               const State& state);  // throws InputError
     ~RunWriter();
 
-    // Goes on with an existing run file from `step`; what was recorded after it is dropped.
-    static std::unique_ptr<RunWriter> reopen(const std::string& file, long step);
+    // Goes on with an existing run file from `step`; what was recorded after it is dropped, and the frame of `step`
+    // itself unless it is to be kept (the end of a shorter run is no frame of a longer one).
+    static std::unique_ptr<RunWriter> reopen(const std::string& file, long step, bool keep_frame = true);
 
     RunWriter(const RunWriter&) = delete;
     RunWriter& operator=(const RunWriter&) = delete;
@@ -115,8 +123,9 @@ class RunReader {
     std::vector<StepRow> steps() const;
     std::vector<std::vector<Mat34>> path_pieces(long first_step, long last_step) const;  // in order
     bool has_path() const;
-    long frame_step(long index) const;         // without reading the frame
-    std::string checkpoint(long& step) const;  // the newest; "" when there is none
+    long frame_step(long index) const;           // without reading the frame
+    std::vector<FrameEntry> frame_list() const;  // in the order of their numbers
+    std::string checkpoint(long& step) const;    // the newest; "" when there is none
 
   private:
     struct Impl;

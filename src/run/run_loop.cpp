@@ -13,7 +13,10 @@
 
 #include <fmt/format.h>
 
+#include "math/interrupt.hpp"
 #include "math/whole_file.hpp"
+#include "run/failure_scene.hpp"
+#include "run/recording.hpp"
 #include "run/report_builder.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
@@ -70,11 +73,9 @@ std::string rounding_warning(const Scene& scene, long steps) {
                        scene.seconds, scene.dt, steps, simulated);
 }
 
-// A frame at the first step at or after each multiple of 1/fps; which step that is depends on nothing else.
-bool is_recorded(const RunOptions& options, double dt, long step) {
-    if (options.record_every > 0) return step % options.record_every == 0;
-    const auto frames = [&](long n) { return std::floor(static_cast<double>(n) * dt * options.fps + 1e-9); };
-    return frames(step) > frames(step - 1);
+RecordingRule rule_of(const RunOptions& options) {
+    return options.record_every > 0 ? RecordingRule::every(options.record_every)
+                                    : RecordingRule::fps(options.fps);
 }
 
 bool is_checkpoint(const RunOptions& options, double dt, long step) {
@@ -95,7 +96,11 @@ std::string saved(const Simulation& simulation) {
 class Run {
   public:
     Run(Scene scene, const RunOptions& options)
-        : options_(options), simulation_(std::move(scene)), steps_(step_count(simulation_.scene())) {
+        : options_(options),
+          output_(!options.output.empty() ? options.output : options.resume),
+          rule_(rule_of(options)),
+          simulation_(std::move(scene)),
+          steps_(step_count(simulation_.scene())) {
         const StepRow start = measure(simulation_.model(), simulation_.state(), StepReport{}, 0.0);
         builder_.emplace(simulation_, start);
         checker_.emplace(simulation_, options.count_intersections);
@@ -105,7 +110,11 @@ class Run {
             resume();
         else if (!options.output.empty())
             record_start(start);
-        if (options.before_step) simulation_.before_step(options.before_step);
+        if (options.before_step)
+            simulation_.before_step([this](Simulation& simulation) {
+                options_.before_step(simulation);
+                note_pushes();
+            });
         if (options.record_path && writer_)
             simulation_.set_path_sink([this](const std::vector<Mat34>& q) { add_path_piece(q); });
     }
@@ -115,14 +124,25 @@ class Run {
   private:
     void record_start(const StepRow& start);
     void resume();
+    void load(const std::string& file, const std::string& state);
     void check_same_scene(const RunReader& reader) const;
-    bool advance();  // false: the step failed
+    std::string steps_until_end(const std::function<void(const Progress&)>& progress, std::string& status,
+                                bool& interrupted);
+    enum class Outcome { stepped, failed, interrupted };
+    Outcome advance();
+    void keep_state_before_step();
+    bool is_checkpoint_due();
+    void checkpoint();
+    void dump_failure(const State& before, int body);
+    void note_pushes();
     void add_path_piece(const std::vector<Mat34>& q);
     void record(const StepRow& row);
-    void record_end(const Report& report);
+    void record_end(const Report& report, bool interrupted);
     Progress progress_now(double wall_seconds) const;
 
     const RunOptions& options_;
+    std::string output_;  // the run file that is written
+    RecordingRule rule_;
     Simulation simulation_;
     long steps_;
     std::optional<ReportBuilder> builder_;
@@ -130,7 +150,13 @@ class Run {
     std::unique_ptr<RunWriter> writer_;
     StepReport last_;
     std::string failure_;
-    long frame_step_ = -1;           // step of the newest frame
+    std::string dumped_;
+    bool pushed_ = false;                    // the file says so
+    long frame_step_ = -1;                   // step of the newest frame
+    std::string state_before_step_;          // of a step that may take long, for when it is interrupted
+    std::optional<State> kept_before_step_;  // when a failure is to be dumped
+    Clock::time_point checkpointed_ = Clock::now();
+    double checkpoint_cost_ = 0.0;   // seconds that the last one took
     std::vector<Mat34> last_piece_;  // of this step's path
     double recent_ms_ = 0.0;
 };
@@ -138,6 +164,7 @@ class Run {
 void Run::record_start(const StepRow& start) {
     writer_ = std::make_unique<RunWriter>(options_.output, simulation_.scene(), simulation_.model(),
                                           simulation_.state());
+    writer_->set_meta("record", rule_.to_json());
     writer_->add_step(start);
     writer_->add_frame(simulation_.state(), simulation_.outputs());
     frame_step_ = 0;
@@ -163,17 +190,16 @@ void Run::check_same_scene(const RunReader& reader) const {
                                model.bodies.name[i]));
 }
 
-// Goes on from the newest checkpoint: into the same file, or into a copy when another output is named.
+// Goes on from the newest checkpoint, or from the start when the run was ended before the first: into the same file,
+// or into a copy when another output is named.
 void Run::resume() {
     std::string file = options_.resume;
     long step = 0;
+    bool keep_frame = true;
     {
         const RunReader reader(file);
         check_same_scene(reader);
         const std::string state = reader.checkpoint(step);
-        if (state.empty())
-            throw InputError(file, "", "holds no checkpoint to go on from",
-                             "runs end with one; for long runs use --checkpoint-every");
         for (long i = 1; i < reader.frame_count() && reader.frame_step(i) <= step; ++i)
             checker_->replay(reader.frame(i));
         for (const StepRow& row : reader.steps()) {
@@ -181,23 +207,42 @@ void Run::resume() {
             builder_->add(row);
             checker_->replay(row.report);
         }
-        std::istringstream in(state);
-        try {
-            simulation_.load(in);
-        } catch (const InputError&) {
-            throw;
-        } catch (const std::exception& error) {
-            throw InputError(file, "checkpoint", error.what(), "run the scene again from the start");
+        if (!state.empty()) load(file, state);
+        // The frame at the end of a shorter run is none of this run, unless it was due anyway.
+        auto rule = RecordingRule::parse(reader.meta("record"));
+        if (rule) {
+            keep_frame = step == 0 || rule->records(step, simulation_.dt());
+            rule->change(rule_, step);
+            rule_ = *rule;
         }
     }
     if (!options_.output.empty() && options_.output != file) {
         copy_run_file(file, options_.output);
         file = options_.output;
     }
-    writer_ = RunWriter::reopen(file, step);
+    writer_ = RunWriter::reopen(file, step, keep_frame);
     writer_->set_meta("scene", write_scene(simulation_.scene()));
+    writer_->set_meta("record", rule_.to_json());
     const RunReader reader(file);
     frame_step_ = reader.frame_count() > 0 ? reader.frame_step(reader.frame_count() - 1) : -1;
+}
+
+void Run::load(const std::string& file, const std::string& state) {
+    std::istringstream in(state);
+    try {
+        simulation_.load(in);
+    } catch (const InputError&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw InputError(file, "checkpoint", error.what(), "run the scene again from the start");
+    }
+}
+
+// A verifier cannot know what the scene does not say: the file tells that something pushed.
+void Run::note_pushes() {
+    if (pushed_ || !writer_ || simulation_.state().pushes.empty()) return;
+    writer_->set_meta("pushed", "yes");
+    pushed_ = true;
 }
 
 void Run::add_path_piece(const std::vector<Mat34>& q) {
@@ -205,27 +250,67 @@ void Run::add_path_piece(const std::vector<Mat34>& q) {
     last_piece_ = q;
 }
 
-bool Run::advance() {
+// A step that is interrupted is lost, and with it what the method remembers: so steps that may take long are entered
+// with the state in hand. Short ones are not worth it; the last checkpoint stands in for them.
+void Run::keep_state_before_step() {
+    constexpr double long_step_ms = 100.0;
+    state_before_step_.clear();
+    if (writer_ && options_.stop && recent_ms_ > long_step_ms) state_before_step_ = saved(simulation_);
+    if (!options_.dump_failure.empty() && dumped_.empty()) kept_before_step_ = simulation_.state();
+}
+
+void Run::dump_failure(const State& before, int body) {
+    if (options_.dump_failure.empty() || !dumped_.empty()) return;
+    const FailureScene failure = failure_scene(simulation_.scene(), simulation_.model(), before, body);
+    write_whole_file(options_.dump_failure, write_scene(failure.scene) + "\n");
+    dumped_ = options_.dump_failure;
+    builder_->warn(fmt::format("{}: {}", dumped_, failure.note));
+}
+
+Run::Outcome Run::advance() {
     last_piece_.clear();
+    keep_state_before_step();
     const auto start = Clock::now();
     try {
+        const InterruptScope scope(options_.stop);
         last_ = simulation_.step();
+    } catch (const Interrupted&) {
+        return Outcome::interrupted;
     } catch (const StepFailure& error) {
         const int body = error.body();
         const auto& names = simulation_.model().bodies.name;
         failure_ = fmt::format("step {} (from {:g} s): {}", simulation_.state().step + 1, simulation_.time(),
                                error.what());
-        if (body >= 0 && body < static_cast<int>(names.size()))
-            failure_ += fmt::format(", at body '{}'", names[body]);
-        return false;
+        if (body >= 0 && body < static_cast<int>(names.size())) {
+            const Vec3 at = simulation_.state().q[body].col(3);
+            failure_ += fmt::format(", at body '{}' near ({:.6g}, {:.6g}, {:.6g})", names[body], at.x(),
+                                    at.y(), at.z());
+        }
+        dump_failure(simulation_.state(), body);
+        return Outcome::failed;
     }
     const double wall_ms = 1e3 * seconds_since(start);
-    recent_ms_ = recent_ms_ == 0.0 ? wall_ms : 0.9 * recent_ms_ + 0.1 * wall_ms;
+    recent_ms_ = recent_ms_ == 0.0 ? wall_ms : std::max(wall_ms, 0.9 * recent_ms_ + 0.1 * wall_ms);
     const StepRow row = measure(simulation_.model(), simulation_.state(), last_, wall_ms);
     builder_->add(row);
     checker_->after_step(simulation_, last_);
     record(row);
-    return true;
+    if (!last_.converged && kept_before_step_) dump_failure(*kept_before_step_, -1);
+    return Outcome::stepped;
+}
+
+// By simulated time when asked for, and otherwise often enough that a kill costs little work.
+bool Run::is_checkpoint_due() {
+    if (is_checkpoint(options_, simulation_.dt(), simulation_.state().step)) return true;
+    if (options_.checkpoint_wall <= 0) return false;
+    return seconds_since(checkpointed_) > std::max(options_.checkpoint_wall, 20 * checkpoint_cost_);
+}
+
+void Run::checkpoint() {
+    const auto start = Clock::now();
+    writer_->add_checkpoint(simulation_.state().step, saved(simulation_));
+    checkpoint_cost_ = seconds_since(start);
+    checkpointed_ = Clock::now();
 }
 
 void Run::record(const StepRow& row) {
@@ -233,20 +318,23 @@ void Run::record(const StepRow& row) {
     const State& state = simulation_.state();
     writer_->add_step(row);
     if (options_.record_path && last_piece_ != state.q) writer_->add_path_piece(state.step, state.q);
-    if (is_recorded(options_, simulation_.dt(), state.step)) {
+    if (rule_.records(state.step, simulation_.dt())) {
         writer_->add_frame(state, simulation_.outputs());
         frame_step_ = state.step;
     }
-    if (is_checkpoint(options_, simulation_.dt(), state.step))
-        writer_->add_checkpoint(state.step, saved(simulation_));
+    if (is_checkpoint_due()) checkpoint();
 }
 
-void Run::record_end(const Report& report) {
+void Run::record_end(const Report& report, bool interrupted) {
     if (!writer_) return;
     const State& state = simulation_.state();
     if (frame_step_ != state.step) writer_->add_frame(state, simulation_.outputs());
-    // After a failure the method may carry spoiled state: the checkpoint before it stays the newest.
-    if (report.status != "failed") writer_->add_checkpoint(state.step, saved(simulation_));
+    // After a failed or interrupted step the method's own state is spoiled: that from before it is the newest.
+    if (interrupted) {
+        if (!state_before_step_.empty()) writer_->add_checkpoint(state.step, state_before_step_);
+    } else if (report.status != "failed") {
+        writer_->add_checkpoint(state.step, saved(simulation_));
+    }
     writer_->set_meta("report", report.to_json());
     writer_->set_meta("status", report.status);
     writer_->close();
@@ -263,24 +351,49 @@ Progress Run::progress_now(double wall_seconds) const {
     return now;
 }
 
+// Why writing ended, when a disk is full or a folder is gone in the middle of a run.
+std::string Run::steps_until_end(const std::function<void(const Progress&)>& progress, std::string& status,
+                                 bool& interrupted) {
+    const auto start = Clock::now();
+    try {
+        while (simulation_.state().step < steps_) {
+            if (options_.stop && options_.stop->load()) {
+                status = "stopped";
+                return {};
+            }
+            const Outcome outcome = advance();
+            interrupted = outcome == Outcome::interrupted;
+            if (outcome != Outcome::stepped) {
+                status = interrupted ? "stopped" : "failed";
+                return {};
+            }
+            if (progress) progress(progress_now(seconds_since(start)));
+        }
+    } catch (const InputError& error) {
+        if (!writer_ || error.file() != output_) throw;
+        status = "failed";
+        return error.what();
+    }
+    return {};
+}
+
 Report Run::go(const std::function<void(const Progress&)>& progress) {
     const auto start = Clock::now();
     std::string status = "done";
-    while (simulation_.state().step < steps_) {
-        if (options_.stop && options_.stop->load()) {
-            status = "stopped";
-            break;
-        }
-        if (!advance()) {
-            status = "failed";
-            break;
-        }
-        if (progress) progress(progress_now(seconds_since(start)));
-    }
+    bool interrupted = false;
+    std::string unwritten = steps_until_end(progress, status, interrupted);
     Report report = builder_->finish(status, seconds_since(start));
-    report.failure = failure_;
+    report.failure = unwritten.empty() ? failure_ : unwritten;
     report.expect = checker_->results(simulation_);
-    record_end(report);
+    report.dumped = dumped_;
+    if (unwritten.empty()) {
+        try {
+            record_end(report, interrupted);
+        } catch (const InputError& error) {
+            report.status = "failed";
+            report.failure = error.what();
+        }
+    }
     if (!options_.report.empty()) write_whole_file(options_.report, report.to_json());
     return report;
 }

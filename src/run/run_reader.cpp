@@ -1,6 +1,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 
@@ -22,12 +24,39 @@ struct Damaged : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// Numbers that a program may compute with; integers always are.
+template <class T>
+bool is_finite(const T& value) {
+    if constexpr (std::is_floating_point_v<T>)
+        return std::isfinite(value);
+    else if constexpr (requires { value.allFinite(); })
+        return value.allFinite();
+    else if constexpr (requires { value[0]; })
+        return std::all_of(value.begin(), value.end(), [](const auto& part) { return is_finite(part); });
+    else
+        return true;
+}
+
+double finite_number(const Statement& row, int column, const char* what) {
+    const double value = row.number(column);
+    if (!std::isfinite(value)) throw Damaged(std::string(what) + " is not a finite number");
+    return value;
+}
+
+// Rows come in the order of their numbers, 0, 1, 2 ...: a damaged tree that shows the same page for ever does not.
+void check_number(const Statement& row, std::size_t wanted, const char* what) {
+    if (row.integer(0) != static_cast<long>(wanted))
+        throw Damaged(std::string(what) + " are not numbered from 0 on");
+}
+
 template <class T>
 std::vector<T> array(const Statement& row, int column, const char* what) {
     const std::string_view bytes = row.blob(column);
     if (bytes.size() % sizeof(T) != 0) throw Damaged(std::string(what) + " has an odd size");
     std::vector<T> values(bytes.size() / sizeof(T));
     if (!bytes.empty()) std::memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
+    for (const T& value : values)
+        if (!is_finite(value)) throw Damaged(std::string(what) + " holds a number that is not finite");
     return values;
 }
 
@@ -73,6 +102,7 @@ void check_header(const std::string& file) {
         throw InputError(file, "", missing ? "no such file" : std::strerror(errno), cure);
     }
     if (S_ISDIR(info.st_mode)) throw InputError(file, "", "is a directory, not a run file", cure);
+    if (!S_ISREG(info.st_mode)) throw InputError(file, "", "is not a plain file", cure);
     std::ifstream in(file, std::ios::binary);
     if (!in) throw InputError(file, "", "cannot be read", "check its permissions");
     char head[100] = {};
@@ -81,22 +111,22 @@ void check_header(const std::string& file) {
         throw InputError(file, "", "is not a run file", cure);
 }
 
-// The log of a killed run can only be read with permission to write, a file on a read-only disk only without.
+std::size_t bytes_of(const std::string& file) {
+    struct stat info {};
+    return ::stat(file.c_str(), &info) == 0 ? static_cast<std::size_t>(info.st_size) : 0;
+}
+
+// Nothing is ever written. A log beside the file (of a live or killed run) needs a place for its index; where there is
+// none (a read-only disk) and no log either, the file alone is the run.
 Database open_for_reading(const std::string& file) {
-    try {
-        Database database(file, Database::Mode::read_write);
-        database.pragma("SELECT count(*) FROM sqlite_master");
-        return database;
-    } catch (const SqliteError& error) {
-        if (error.code() != SQLITE_CANTOPEN && error.code() != SQLITE_READONLY && error.code() != SQLITE_PERM)
-            throw;
-    }
     try {
         Database database(file, Database::Mode::read_only);
         database.pragma("SELECT count(*) FROM sqlite_master");
         return database;
-    } catch (const SqliteError&) {
-        if (::access((file + "-wal").c_str(), F_OK) == 0) throw;
+    } catch (const SqliteError& error) {
+        const bool no_place = error.code() == SQLITE_CANTOPEN || error.code() == SQLITE_READONLY ||
+                              error.code() == SQLITE_PERM || error.code() == SQLITE_IOERR;
+        if (!no_place || ::access((file + "-wal").c_str(), F_OK) == 0) throw;
     }
     return Database(file, Database::Mode::immutable);
 }
@@ -158,6 +188,7 @@ void RunReader::Impl::check_format() const {
 void RunReader::Impl::read_shapes() {
     Statement row(database, "SELECT * FROM shapes ORDER BY id");
     while (row.next()) {
+        check_number(row, shapes.size(), "shapes");
         ShapeData shape;
         shape.name = row.text(1);
         shape.mesh.vertices = array<Vec3>(row, 2, "shapes.vertices");
@@ -179,19 +210,20 @@ void RunReader::Impl::read_shapes() {
 void RunReader::Impl::read_bodies() {
     Statement row(database, "SELECT * FROM bodies ORDER BY id");
     while (row.next()) {
+        check_number(row, bodies.size(), "bodies");
         BodyInfo body;
         body.name = row.text(1);
+        check_index(row.integer(2), shapes.size(), "a body's shape");
         body.shape = static_cast<int>(row.integer(2));
-        check_index(body.shape, shapes.size(), "a body's shape");
         body.type = static_cast<BodyType>(index_of(body_type_names, row.text(3), "body type"));
-        body.mass = row.number(4);
+        body.mass = finite_number(row, 4, "a body's mass");
         for (int k = 0; k < 3; ++k) {
-            body.second_moments[k] = row.number(5 + k);
-            body.color[k] = row.number(8 + k);
+            body.second_moments[k] = finite_number(row, 5 + k, "a body's second moment");
+            body.color[k] = finite_number(row, 8 + k, "a body's colour");
         }
         body.collides = row.integer(11) != 0;
         body.group = row.text(12);
-        body.min_separation = row.number(13);
+        body.min_separation = finite_number(row, 13, "a body's separation");
         bodies.push_back(std::move(body));
     }
 }
@@ -199,6 +231,7 @@ void RunReader::Impl::read_bodies() {
 void RunReader::Impl::read_elastic() {
     Statement row(database, "SELECT * FROM elastic ORDER BY id");
     while (row.next()) {
+        check_number(row, elastic.size(), "elastic bodies");
         ElasticInfo body;
         body.name = row.text(1);
         body.rest = array<Vec3>(row, 2, "elastic.rest");
@@ -209,7 +242,7 @@ void RunReader::Impl::read_elastic() {
         body.embedded.triangles = array<Triangle>(row, 7, "elastic.embedded_triangles");
         body.embedded_tet = array<int>(row, 8, "elastic.embedded_tet", body.embedded.vertices.size());
         body.embedded_weight = array<Vec4>(row, 9, "elastic.embedded_weight", body.embedded.vertices.size());
-        for (int k = 0; k < 3; ++k) body.color[k] = row.number(10 + k);
+        for (int k = 0; k < 3; ++k) body.color[k] = finite_number(row, 10 + k, "an elastic body's colour");
         check_corners(body.surface, body.rest.size(), "a corner of an elastic surface");
         check_corners(body.embedded.triangles, body.embedded.vertices.size(),
                       "a corner of an embedded surface");
@@ -223,14 +256,15 @@ void RunReader::Impl::read_elastic() {
 }
 
 void RunReader::Impl::read_joints() {
-    Statement row(database, "SELECT name, type, body_a, body_b FROM joints ORDER BY id");
+    Statement row(database, "SELECT id, name, type, body_a, body_b FROM joints ORDER BY id");
     while (row.next()) {
+        check_number(row, joints.size(), "joints");
         JointInfo joint;
-        joint.name = row.text(0);
-        joint.type = static_cast<JointType>(index_of(joint_type_names, row.text(1), "joint type"));
+        joint.name = row.text(1);
+        joint.type = static_cast<JointType>(index_of(joint_type_names, row.text(2), "joint type"));
         for (int k = 0; k < 2; ++k) {
-            joint.bodies[k] = static_cast<int>(row.integer(2 + k));
-            if (joint.bodies[k] != -1) check_index(joint.bodies[k], bodies.size(), "a joint's body");
+            if (row.integer(3 + k) != -1) check_index(row.integer(3 + k), bodies.size(), "a joint's body");
+            joint.bodies[k] = static_cast<int>(row.integer(3 + k));
         }
         joints.push_back(std::move(joint));
     }
@@ -290,7 +324,7 @@ Frame RunReader::Impl::read_frame(long index) const {
                          "frames are numbered from 0");
     Frame frame;
     frame.step = row.integer(0);
-    frame.time = row.number(1);
+    frame.time = finite_number(row, 1, "a frame's time");
     frame.q = array<Mat34>(row, 2, "frames.q", bodies.size());
     frame.rate = array<Mat34>(row, 3, "frames.rate", bodies.size());
     read_elastic_frame(index, frame);
@@ -304,6 +338,7 @@ RunReader::RunReader(const std::string& file) : impl_(std::make_unique<Impl>()) 
     check_header(file);
     impl_->guarded([&] {
         impl_->database = open_for_reading(file);
+        impl_->database.distrust(bytes_of(file) + bytes_of(file + "-wal"));
         impl_->check_format();
         impl_->read_shapes();
         impl_->read_bodies();
@@ -349,8 +384,9 @@ std::vector<std::array<int, 2>> RunReader::ignored_pairs() const {
     return impl_->guarded([&] {
         std::vector<std::array<int, 2>> pairs;
         const std::size_t count = impl_->bodies.size() + impl_->elastic.size();
-        Statement row(impl_->database, "SELECT a, b FROM ignored");
-        while (row.next()) {
+        Statement row(impl_->database, "SELECT a, b, rowid FROM ignored ORDER BY rowid");
+        for (long last = 0; row.next(); last = row.integer(2)) {
+            if (row.integer(2) <= last) throw Damaged("pairs that may touch are out of order");
             check_index(row.integer(0), count, "an ignored body");
             check_index(row.integer(1), count, "an ignored body");
             pairs.push_back({static_cast<int>(row.integer(0)), static_cast<int>(row.integer(1))});
@@ -379,6 +415,25 @@ long RunReader::frame_step(long index) const {
     });
 }
 
+std::vector<FrameEntry> RunReader::frame_list() const {
+    return impl_->guarded([&] {
+        std::vector<FrameEntry> list;
+        Statement table(impl_->database,
+                        "SELECT count(*) FROM sqlite_master WHERE type='table' AND name='hashes'");
+        table.next();
+        Statement row(impl_->database,
+                      table.integer(0) > 0
+                          ? "SELECT id, step, time, state FROM frames LEFT JOIN hashes ON frame=id "
+                            "ORDER BY id"
+                          : "SELECT id, step, time, '' FROM frames ORDER BY id");
+        while (row.next()) {
+            if (!list.empty() && row.integer(0) <= list.back().id) throw Damaged("frames are out of order");
+            list.push_back({row.integer(0), row.integer(1), row.number(2), row.text(3)});
+        }
+        return list;
+    });
+}
+
 Frame RunReader::frame(long index) const {
     return impl_->guarded([&] { return impl_->read_frame(index); });
 }
@@ -390,6 +445,7 @@ std::vector<StepRow> RunReader::steps() const {
         while (row.next()) {
             StepRow step;
             step.step = row.integer(0);
+            if (!rows.empty() && step.step <= rows.back().step) throw Damaged("steps are out of order");
             step.time = row.number(1);
             step.wall_ms = row.number(2);
             step.report.iterations = static_cast<int>(row.integer(3));
@@ -418,9 +474,16 @@ std::vector<StepRow> RunReader::steps() const {
 std::vector<std::vector<Mat34>> RunReader::path_pieces(long first_step, long last_step) const {
     return impl_->guarded([&] {
         std::vector<std::vector<Mat34>> pieces;
-        Statement row(impl_->database, "SELECT q FROM path WHERE step BETWEEN ? AND ? ORDER BY step, id");
+        Statement row(impl_->database,
+                      "SELECT q, step, id FROM path WHERE step BETWEEN ? AND ? ORDER BY step, id");
         row.bind(0, first_step).bind(1, last_step);
-        while (row.next()) pieces.push_back(array<Mat34>(row, 0, "path.q", impl_->bodies.size()));
+        std::array<long, 2> last{-1, -1};
+        while (row.next()) {
+            const std::array<long, 2> now{row.integer(1), row.integer(2)};
+            if (now <= last) throw Damaged("pieces of the path are out of order");
+            last = now;
+            pieces.push_back(array<Mat34>(row, 0, "path.q", impl_->bodies.size()));
+        }
         return pieces;
     });
 }

@@ -20,6 +20,7 @@ CREATE TABLE joints(id INTEGER PRIMARY KEY, name TEXT, type TEXT, body_a INTEGER
   point_a BLOB, point_b BLOB, frame_a BLOB, frame_b BLOB, rest_length REAL);
 CREATE TABLE ignored(a INTEGER, b INTEGER);
 CREATE TABLE frames(id INTEGER PRIMARY KEY, step INTEGER, time REAL, q BLOB, rate BLOB);
+CREATE TABLE hashes(frame INTEGER PRIMARY KEY, state TEXT NOT NULL);
 CREATE TABLE elastic_frames(frame INTEGER, elastic INTEGER, x BLOB, v BLOB, element_state BLOB,
   PRIMARY KEY(frame, elastic));
 CREATE TABLE contacts(frame INTEGER PRIMARY KEY, count INTEGER, pairs BLOB, points BLOB, normals BLOB,

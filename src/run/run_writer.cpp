@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "run/recording.hpp"
 #include "run/run_file.hpp"
 #include "run/run_schema.hpp"
 #include "run/sqlite.hpp"
@@ -148,6 +150,29 @@ void write_ignored(Database& database, const Model& model) {
     }
 }
 
+// Held by whoever writes a run file. The kernel lets go of it when the process ends, however it ends.
+class WriterLock {
+  public:
+    explicit WriterLock(const std::string& run_file) : file_(run_file + "-lock") {
+        descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (descriptor_ < 0) cannot_write(run_file, std::strerror(errno));
+        if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+        ::close(descriptor_);
+        throw InputError(run_file, "", "is being written by another run",
+                         "wait for it, or choose another output");
+    }
+    ~WriterLock() {
+        std::remove(file_.c_str());
+        ::close(descriptor_);
+    }
+    WriterLock(const WriterLock&) = delete;
+    WriterLock& operator=(const WriterLock&) = delete;
+
+  private:
+    std::string file_;
+    int descriptor_ = -1;
+};
+
 template <class List>
 bool finite(const List& values) {
     for (const auto& value : values)
@@ -161,6 +186,7 @@ bool finite(const List& values) {
 // open. The first frame completes it: it is closed, moved into place, and opened again in WAL mode.
 struct RunWriter::Impl {
     std::string file;
+    std::optional<WriterLock> lock;
     std::string partial;  // empty once the first frame is in
     Database database;
     long frames = 0;
@@ -168,9 +194,10 @@ struct RunWriter::Impl {
     bool in_transaction = false;
 
     struct Inserts {
-        Statement frame, elastic, contacts, joints, step, path;
+        Statement frame, hash, elastic, contacts, joints, step, path;
         explicit Inserts(const Database& database)
             : frame(database, "INSERT INTO frames VALUES(?,?,?,?,?)"),
+              hash(database, "INSERT INTO hashes VALUES(?,?)"),
               elastic(database, "INSERT INTO elastic_frames VALUES(?,?,?,?,?)"),
               contacts(database, "INSERT INTO contacts VALUES(?,?,?,?,?,?,?)"),
               joints(database, "INSERT INTO joint_forces VALUES(?,?,?,?)"),
@@ -246,6 +273,7 @@ void RunWriter::Impl::create(const Scene& scene, const Model& model, const State
 
 void RunWriter::Impl::open_in_place() {
     database = Database(file, Database::Mode::read_write);
+    database.execute("CREATE TABLE IF NOT EXISTS hashes(frame INTEGER PRIMARY KEY, state TEXT NOT NULL)");
     // Network file systems may refuse WAL; the run is then recorded with a plain journal.
     database.pragma("PRAGMA journal_mode=WAL");
     database.execute("PRAGMA synchronous=NORMAL");
@@ -271,6 +299,7 @@ void RunWriter::Impl::insert_frame(const Frame& frame) {
         .bind_array(3, frame.q)
         .bind_array(4, frame.rate);
     to.frame.run();
+    to.hash.bind(0, id).bind(1, state_hash(frame)).run();
     for (std::size_t i = 0; i < frame.x.size(); ++i) {
         to.elastic.bind(0, id).bind(1, static_cast<long>(i)).bind_array(2, frame.x[i]);
         to.elastic.bind_array(3, frame.v[i]).bind_array(4, frame.element_state[i]).run();
@@ -308,6 +337,7 @@ RunWriter::RunWriter(const std::string& file, const Scene& scene, const Model& m
     const std::string folder = folder_of(file);
     if (::access(folder.c_str(), W_OK | X_OK) != 0) cannot_write(file, std::strerror(errno));
     impl_->file = file;
+    impl_->lock.emplace(file);
     impl_->partial = file + ".partial";
     remove_with_logs(impl_->partial);
     impl_->guarded([&] { impl_->create(scene, model, state); });
@@ -316,25 +346,26 @@ RunWriter::RunWriter(const std::string& file, const Scene& scene, const Model& m
 RunWriter::RunWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RunWriter::~RunWriter() = default;
 
-std::unique_ptr<RunWriter> RunWriter::reopen(const std::string& file, long step) {
+std::unique_ptr<RunWriter> RunWriter::reopen(const std::string& file, long step, bool keep_frame) {
     auto impl = std::make_unique<Impl>();
     impl->file = file;
+    impl->lock.emplace(file);
     impl->guarded([&] {
         impl->open_in_place();
         impl->begin();
         Database& database = impl->database;
-        const std::string after = std::to_string(step);
-        const std::string dropped = " WHERE frame IN (SELECT id FROM frames WHERE step > " + after + ");";
-        database.execute(("DELETE FROM elastic_frames" + dropped + "DELETE FROM contacts" + dropped +
-                          "DELETE FROM joint_forces" + dropped + "DELETE FROM frames WHERE step > " + after +
-                          ";DELETE FROM steps WHERE step > " + after + ";DELETE FROM path WHERE step > " +
-                          after + ";DELETE FROM checkpoints WHERE step > " + after +
+        const std::string after = std::to_string(step), last = std::to_string(keep_frame ? step : step - 1);
+        const std::string dropped = " WHERE frame IN (SELECT id FROM frames WHERE step > " + last + ");";
+        database.execute(("DELETE FROM hashes" + dropped + "DELETE FROM elastic_frames" + dropped +
+                          "DELETE FROM contacts" + dropped + "DELETE FROM joint_forces" + dropped +
+                          "DELETE FROM frames WHERE step > " + last + ";DELETE FROM steps WHERE step > " +
+                          after + ";DELETE FROM path WHERE step > " + after +
+                          ";DELETE FROM checkpoints WHERE step > " + after +
                           ";DELETE FROM meta WHERE key='report'")
                              .c_str());
         impl->put_meta("status", "running");
         impl->commit();
-        const std::string last = database.pragma("SELECT ifnull(max(id), -1) FROM frames");
-        impl->frames = std::stol(last) + 1;
+        impl->frames = std::stol(database.pragma("SELECT ifnull(max(id), -1) FROM frames")) + 1;
         impl->bodies = std::stoul(database.pragma("SELECT count(*) FROM bodies"));
     });
     return std::unique_ptr<RunWriter>(new RunWriter(std::move(impl)));
@@ -351,6 +382,9 @@ void RunWriter::add_frame(const State& state, const Outputs& outputs) {
     for (const Contact& contact : frame.contacts)
         good = good && contact.point.allFinite() && contact.normal.allFinite() && contact.force.allFinite();
     if (!good) throw StepFailure("the state holds a number that is not finite");
+    // A file that was removed can still be written to, and nobody would ever read it.
+    if (impl_->partial.empty() && ::access(impl_->file.c_str(), F_OK) != 0)
+        cannot_write(impl_->file, "it was removed while the run was going");
     impl_->guarded([&] {
         impl_->begin();
         impl_->insert_frame(frame);
@@ -424,6 +458,7 @@ void RunWriter::close() {
         // A reader is following the run: the log stays until the last of them leaves.
     }
     impl_->database.close();
+    impl_->lock.reset();
 }
 
 void copy_run_file(const std::string& from, const std::string& to) {

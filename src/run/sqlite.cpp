@@ -1,5 +1,6 @@
 #include "run/sqlite.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -50,10 +51,27 @@ Database::Database(const std::string& file, Mode mode) {
     sqlite3_busy_timeout(handle_, 10000);
 }
 
+void Database::distrust(std::size_t file_bytes) {
+    constexpr int ops_between_looks = 1'000'000, most_looks = 2000;
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+    sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
+    const std::size_t largest = std::clamp<std::size_t>(4 * file_bytes, std::size_t{1} << 26, 1'000'000'000);
+    sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, static_cast<int>(largest));
+    looks_ = std::make_unique<long>(0);
+    sqlite3_progress_handler(
+        handle_, ops_between_looks,
+        [](void* looks) { return ++*static_cast<long*>(looks) > most_looks ? 1 : 0; }, looks_.get());
+    execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0");
+}
+
 Database& Database::operator=(Database&& other) noexcept {
     if (this != &other) {
         close();
         handle_ = std::exchange(other.handle_, nullptr);
+        looks_ = std::move(other.looks_);
     }
     return *this;
 }

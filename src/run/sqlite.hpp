@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -29,17 +30,24 @@ class Database {
     Database() = default;
     Database(const std::string& file, Mode mode);
     ~Database() { close(); }
-    Database(Database&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Database(Database&& other) noexcept
+        : handle_(std::exchange(other.handle_, nullptr)), looks_(std::move(other.looks_)) {}
     Database& operator=(Database&& other) noexcept;
 
     void execute(const char* sql);
     std::string pragma(const char* sql);  // first column of the first row, "" when there is none
     void close();
+
+    // For files from strangers: nothing in the schema runs, nothing is written past SQLite's own checks, no value is
+    // larger than the file could hold, and no single question takes for ever.
+    void distrust(std::size_t file_bytes);
+
     bool is_open() const { return handle_ != nullptr; }
     sqlite3* handle() const { return handle_; }
 
   private:
     sqlite3* handle_ = nullptr;
+    std::unique_ptr<long> looks_;  // how often the progress handler was asked
 };
 
 // A prepared statement. Parameters and columns are numbered from 0.

@@ -158,6 +158,7 @@ void Reader::read_materials(const Value& materials) {
         material.name = member.key;
         material.density = number_or(value, "density", material.density);
         material.young = number_or(value, "young", material.young);
+        material.young_given = value.find("young") != nullptr;
         material.poisson = number_or(value, "poisson", material.poisson);
         material.friction = number_or(value, "friction", material.friction);
         material.restitution = number_or(value, "restitution", material.restitution);

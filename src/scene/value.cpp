@@ -219,6 +219,11 @@ std::string read_text_file(const std::string& file, std::size_t max_bytes) {
     const fs::file_status status = fs::status(file, error);
     if (!fs::exists(status)) throw InputError(file, "", "no such file", "check the path");
     if (fs::is_directory(status)) throw InputError(file, "", "is a folder", "give a file");
+    // A pipe that the shell set up has a writer; any other one would be waited for.
+    const bool from_shell =
+        file.starts_with("/dev/stdin") || file.starts_with("/dev/fd/") || file.starts_with("/proc/");
+    if (!fs::is_regular_file(status) && !from_shell)
+        throw InputError(file, "", "is not a plain file", "give a scene file");
     const auto refuse_size = [&] {
         throw InputError(file, "", fmt::format("is larger than {} MB", max_bytes >> 20),
                          "keep meshes in files of their own");

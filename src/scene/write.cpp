@@ -166,7 +166,10 @@ std::string Writer::materials() const {
             if (value != fallback) entry.number(key, value);
         };
         add("density", material.density, standard.density);
-        add("young", material.young, standard.young);
+        if (material.young_given)
+            entry.number("young", material.young);
+        else
+            add("young", material.young, standard.young);
         add("poisson", material.poisson, standard.poisson);
         add("friction", material.friction, standard.friction);
         add("restitution", material.restitution, standard.restitution);

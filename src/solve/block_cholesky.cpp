@@ -564,6 +564,7 @@ void BlockCholesky::inverse_on(const std::vector<int>& nodes, std::vector<double
         int at = 0;
         for (int child : m.children[s]) {
             Travelling& from = travelling[child];
+            if (from.columns.empty()) continue;
             const int count = static_cast<int>(from.columns.size()) * dof;
             for (std::size_t r = 0; r < supernodes[child].rows.size(); ++r)
                 local.block(padded_row(supernode, front, supernodes[child].place[r], dof) * dof, at, dof,

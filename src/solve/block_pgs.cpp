@@ -1,4 +1,5 @@
 #include "solve/block_pgs.hpp"
+#include "math/interrupt.hpp"
 
 #include <algorithm>
 #include <array>
@@ -100,6 +101,7 @@ BlockPgsResult solve_block_pgs(const BlockLcp& problem, const BlockPgsSettings& 
     std::vector<double> before = x, y;
     double weight = 1;
     while (result.sweeps < settings.max_sweeps) {
+        check_interrupt();
         const double next = 0.5 * (1 + std::sqrt(1 + 4 * weight * weight));
         y = x;  // where the sweeps start from
         for (std::size_t k = 0; k < x.size(); ++k) y[k] += (weight - 1) / next * (x[k] - before[k]);

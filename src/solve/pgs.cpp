@@ -1,4 +1,5 @@
 #include "solve/pgs.hpp"
+#include "math/interrupt.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -208,6 +209,7 @@ PgsResult Pgs::solve(const PgsProblem& problem, const PgsSettings& settings, std
         if (result.converged) return result;
     }
     while (result.sweeps < settings.max_sweeps) {
+        check_interrupt();
         if (settings.symmetric && result.sweeps % 2 == 1)
             for (int i = n - 1; i >= 0; --i) relax(i);
         else

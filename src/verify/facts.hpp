@@ -13,9 +13,16 @@ namespace tenon::verify {
 struct SceneFacts {
     Vec3 gravity = Vec3::Zero();
     double dt = 0.0;
-    bool closed = false;            // nothing outside exchanges momentum with the bodies
+    bool closed = false;       // nothing outside exchanges momentum with the bodies
+    bool pushed = false;       // forces from outside the scene acted
+    bool has_sources = false;  // something may add energy: scripts, forces, motors, springs, elastic bodies
+    std::vector<double>
+        allowed_strain;             // per body: largest entry of A^T A - I; 1e300 where a modulus is given
     std::vector<double> free_from;  // per body: since when a scripted one moves freely; 1e300: never
 };
+
+// Methods whose bodies may not overlap at all; the others are allowed a share of the smaller body's size.
+bool never_overlaps(const std::string& method);
 
 nlohmann::json scene_of(const run::RunReader& run);  // throws InputError
 SceneFacts facts_of(const run::RunReader& run, const nlohmann::json& scene);

@@ -11,6 +11,19 @@
 
 namespace tenon::verify {
 
+// A finding about a frame, its text still without frame, time and names.
+inline Finding finding(const char* kind, long frame, double time, const std::string& a,
+                       const std::string& text, double amount = 0.0) {
+    Finding made;
+    made.kind = kind;
+    made.frame = frame;
+    made.time = time;
+    made.a = a;
+    made.text = text;
+    made.amount = amount;
+    return made;
+}
+
 class FindingList {
   public:
     explicit FindingList(std::size_t max_listed) : max_listed_(max_listed) {}

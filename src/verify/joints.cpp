@@ -46,7 +46,37 @@ double unwound(double angle, double expected) {
     return angle + 2 * M_PI * std::round((expected - angle) / (2 * M_PI));
 }
 
+// Which coordinates of a joint type are lengths, and so in the scene's unit.
+bool is_length(const std::string& type, int coordinate) {
+    return type == "prismatic" || (type == "cylindrical" && coordinate == 1) ||
+           (type == "planar" && coordinate < 2);
+}
+
 }  // namespace
+
+void JointAudit::read_limits(const nlohmann::json& json, double unit, Entry& joint) {
+    const auto read = [&](const Json& drive, int k) {
+        const auto limits = drive.find("limits");
+        if (limits == drive.end() || !limits->is_array() || limits->size() != 2) return;
+        const double scale = is_length(joint.type, k) ? unit : 1.0;
+        joint.lowest[k] = scale * (*limits)[0].get<double>();
+        joint.highest[k] = scale * (*limits)[1].get<double>();
+    };
+    read(json, 0);
+    const auto drives = json.find("drives");
+    if (drives == json.end() || !drives->is_array()) return;
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, drives->size()); ++k)
+        if ((*drives)[k].is_object()) read((*drives)[k], static_cast<int>(k));
+}
+
+double JointAudit::limit_excess(std::size_t index) const {
+    const Entry& joint = joints_[index];
+    if (joint.broken || joint.type == "coupling") return 0.0;
+    double excess = 0;
+    for (int k = 0; k < 3; ++k)
+        excess = std::max({excess, joint.lowest[k] - joint.value[k], joint.value[k] - joint.highest[k]});
+    return excess;
+}
 
 JointAudit::JointAudit(const run::RunReader& run, const nlohmann::json& scene, const run::Frame& first)
     : last_time_(first.time) {
@@ -71,6 +101,7 @@ JointAudit::JointAudit(const run::RunReader& run, const nlohmann::json& scene, c
             joints_.push_back(joint);
             continue;
         }
+        read_limits(json, unit, joint);
         const Mat3 frame = joint_frame(json);
         const Vec3 point = unit * vector_or(json, "point", Vec3::Zero());
         const std::array<Vec3, 2> anchor{

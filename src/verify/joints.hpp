@@ -23,6 +23,9 @@ class JointAudit {
     // that may break count as broken from the first frame on in which they are open beyond `tolerance`.
     std::vector<double> residuals(const run::Frame& frame, double tolerance);
 
+    // By how much each joint's coordinates of the last frame lie beyond their limits (m or rad).
+    double limit_excess(std::size_t joint) const;
+
   private:
     struct Side {
         int body = -1;
@@ -37,7 +40,9 @@ class JointAudit {
         std::array<int, 2> coupled{-1, -1}, coordinate{0, 0};
         double ratio = 1.0, offset = 0.0;
         std::array<double, 3> value{};  // coordinates of the last frame, angles unwound
+        std::array<double, 3> lowest{-1e300, -1e300, -1e300}, highest{1e300, 1e300, 1e300};
     };
+    static void read_limits(const nlohmann::json& json, double unit, Entry& joint);
     struct Seen {
         Vec3 point, velocity, spin;
         Mat3 frame;

@@ -14,7 +14,10 @@ constexpr double exact_share = 0.9;  // of the samples, for a scheme to count as
 }  // namespace
 
 MomentumAudit::MomentumAudit(const run::RunReader& run, const SceneFacts& facts)
-    : run_(run), gravity_(facts.gravity), facts_(facts), steps_(run.steps()) {}
+    : run_(run), gravity_(facts.gravity), facts_(facts), steps_(run.steps()) {
+    for (const run::ShapeData& shape : run.shapes())
+        for (const Vec3& vertex : shape.mesh.vertices) size_ = std::max(size_, vertex.norm());
+}
 
 bool MomentumAudit::moves_freely(std::size_t body, double time) const {
     if (run_.bodies()[body].type == BodyType::dynamic_body) return true;
@@ -142,11 +145,37 @@ void MomentumAudit::add(long index, const run::Frame& frame, const Options& opti
     }
     result.energy_end = energy;
     result.energy_max = std::max(result.energy_max, energy);
+    follow_energy(now, energy, index, frame.time, result, findings);
     if (!facts_.closed) return;
     const Vec3 expected = start_ + (frame.time - start_time_) * now.mass * gravity_;
     scale_ = std::max({scale_, now.size_linear, std::sqrt(2 * now.mass * now.kinetic)});
     if (scale_ > 0)
         result.momentum_drift = std::max(result.momentum_drift, (now.linear - expected).norm() / scale_);
+}
+
+// Without springs, motors, scripts and loads, kinetic and potential energy together never exceed those of the start.
+void MomentumAudit::follow_energy(const Measures& now, double energy, long index, double time, Result& result,
+                                  FindingList& findings) {
+    constexpr double allowed =
+        0.05;  // of the energy that has been exchanged: contacts and solvers err by less
+    if (facts_.has_sources) return;
+    lowest_gravity_ = index == 0 || !exchanged_ ? now.gravity : std::min(lowest_gravity_, now.gravity);
+    highest_gravity_ = index == 0 || !exchanged_ ? now.gravity : std::max(highest_gravity_, now.gravity);
+    exchanged_ = true;
+    largest_kinetic_ =
+        std::max(largest_kinetic_, std::min(now.kinetic, result.energy_start - lowest_gravity_));
+    // A body's size of height is what position corrections move it by at the very most.
+    const double scale =
+        largest_kinetic_ + highest_gravity_ - lowest_gravity_ + 1e-3 * now.mass * gravity_.norm() * size_;
+    const double rise = energy - result.energy_start;
+    if (!(scale > 0)) return;
+    result.energy_rise = std::max({result.energy_rise, rise / scale, 0.0});
+    if (rise <= allowed * scale) return;
+    ++result.energy_errors;
+    findings.add(finding(
+        "energy", index, time, "",
+        fmt::format("kinetic and potential energy are {:.3g} J above the start's, without a source", rise),
+        rise));
 }
 
 void MomentumAudit::finish(Result& result, FindingList& findings) {

@@ -32,6 +32,8 @@ class MomentumAudit {
     void compare_with_step(long index, const run::Frame& frame, const Measures& now, const Options& options,
                            Result& result, FindingList& findings);
     void follow_positions(const run::Frame& frame);
+    void follow_energy(const Measures& now, double energy, long index, double time, Result& result,
+                       FindingList& findings);
     bool moves_freely(std::size_t body, double time) const;
 
     const run::RunReader& run_;
@@ -40,7 +42,9 @@ class MomentumAudit {
     std::vector<run::StepRow> steps_;
     Vec3 start_ = Vec3::Zero();
     double start_time_ = 0.0, scale_ = 0.0;
-    bool started_ = false;
+    bool started_ = false, exchanged_ = false;
+    double lowest_gravity_ = 0.0, highest_gravity_ = 0.0, largest_kinetic_ = 0.0;
+    double size_ = 0.0;  // of the largest body
     long last_frame_ = 0;
     struct Past {
         long step = -1000;  // far from any real one

@@ -11,6 +11,8 @@ namespace tenon::verify {
 namespace {
 
 constexpr double piece_angle = 0.02;  // rad: a chord of it leaves the arc by 5e-5 of the radius
+constexpr double free_play =
+    0.1;  // of the smaller body: a barrier method steps aside within a step by as much
 constexpr int max_pieces = 600;
 constexpr int min_pieces = 6;
 constexpr std::size_t large_surfaces = 20000;
@@ -170,18 +172,18 @@ double LikelyMotion::uncertainty(bool steps_between) const {
 }
 
 Verdict judge(const Travel& a, const Travel& b, const SweepHit& chord, double seconds, const Vec3& gravity,
-              bool steps_between) {
+              bool steps_between, double overlap_allowed) {
     const LikelyMotion motion_a(a, seconds, gravity), motion_b(b, seconds, gravity);
     for (const bool straight_a : {false, true})
         for (const bool straight_b : {false, true})
             if ((!straight_a || !straight_b) &&
                 is_free(a, b, {&motion_a, &motion_b, Vec3::Zero(), straight_a, straight_b}))
                 return Verdict::avoidable;
-    const double slack = motion_a.uncertainty(steps_between) + motion_b.uncertainty(steps_between);
-    const double size = std::max(a.start.surface->radius, b.start.surface->radius);
-    if (slack <= 1e-9 * size) return Verdict::unavoidable;
+    const double size = std::min(a.start.surface->radius, b.start.surface->radius);
+    const double slack = motion_a.uncertainty(steps_between) + motion_b.uncertainty(steps_between) +
+                         free_play * size + overlap_allowed;
     const bool large = a.start.surface->cells.size() + b.start.surface->cells.size() > large_surfaces;
-    for (const double part : {0.25, 1.0})
+    for (const double part : {1.0 / 256, 1.0 / 64, 1.0 / 16, 0.25, 1.0})
         for (const Vec3& direction : directions_to_try(chord, large))
             if (is_free(a, b, {&motion_a, &motion_b, part * slack * direction, false, false}))
                 return Verdict::avoidable;

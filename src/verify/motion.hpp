@@ -35,8 +35,8 @@ class LikelyMotion {
 enum class Verdict { free, avoidable, unavoidable };
 
 // Judges two bodies that touch on the straight way. `avoidable`: some motion that the recorded poses and velocities
-// allow does not touch. `unavoidable`: none was found.
+// allow does not touch. `unavoidable`: none was found. Bodies may come nearer than they may by `overlap_allowed`.
 Verdict judge(const Travel& a, const Travel& b, const SweepHit& chord, double seconds, const Vec3& gravity,
-              bool steps_between);
+              bool steps_between, double overlap_allowed);
 
 }  // namespace tenon::verify

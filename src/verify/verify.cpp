@@ -18,14 +18,21 @@
 #include "verify/clearance.hpp"
 #include "verify/facts.hpp"
 #include "verify/findings.hpp"
+#include "verify/flight.hpp"
 #include "verify/joints.hpp"
 #include "verify/momentum.hpp"
 #include "verify/motion.hpp"
+#include "verify/penetration.hpp"
+#include "verify/records.hpp"
+#include "verify/stored_scene.hpp"
 
 namespace tenon::verify {
 namespace {
 
 using Pair = std::array<int, 2>;
+
+constexpr double overlap_share = 0.01;  // of the smaller body's diagonal, for methods that let bodies overlap
+constexpr double strain_worth_a_word = 1e-3;  // of A^T A - I
 
 std::uint64_t ordered_key(int inner, int outer) {
     return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(inner)) << 32) |
@@ -80,6 +87,7 @@ class Verifier {
           scene_(scene_of(run)),
           facts_(facts_of(run, scene_)),
           momentum_(run, facts_),
+          flight_(run, scene_, facts_),
           has_path_(run.has_path()),
           findings_(options.max_listed) {}
 
@@ -89,8 +97,12 @@ class Verifier {
     Moment load(long index);
     void check_surfaces(Moment& moment);
     void check_containment(const Moment& before, const Moment& now);
+    void start();
+    void count_jointed_pairs();
+    double allowance(const Placed& a, const Placed& b) const;
     void check_shapes(const Moment& moment);
     void check_joints(const Moment& moment);
+    run::Frame as_written(run::Frame first) const;
     void check_between(const Moment& before, const Moment& now);
     void check_motion(const Moment& before, const Moment& now, bool elastic_only);
     void check_path(const Moment& before, const Moment& now, std::vector<std::vector<Mat34>> pieces);
@@ -109,8 +121,12 @@ class Verifier {
     nlohmann::json scene_;
     SceneFacts facts_;
     MomentumAudit momentum_;
+    FlightAudit flight_;
+    std::optional<StoredScene> stored_;
+    std::optional<RecordAudit> records_;
     std::optional<JointAudit> joints_;
     bool has_path_;
+    bool stretched_ = false;  // a body changed its shape visibly, within what is allowed
     PathSweep path_;
     Result result_;
     FindingList findings_;
@@ -150,13 +166,18 @@ void Verifier::check_surfaces(Moment& moment) {
         bool hit = false;
         int cell_a = -1, cell_b = -1;
         std::array<bool, 2> inside{};  // first in second, second in first
+        double depth = 0.0, allowed = 0.0;
     };
     std::vector<Found> found(pairs.size());
     parallel_for(pairs.size(), 1, [&](std::size_t i) {
         const Placed &a = placement[pairs[i][0]], &b = placement[pairs[i][1]];
         if (kept_apart(a, a, b, b)) return;
         found[i].hit = surfaces_intersect(a, b, found[i].cell_a, found[i].cell_b);
-        if (found[i].hit) return;
+        if (found[i].hit) {
+            found[i].allowed = allowance(a, b);
+            if (found[i].allowed > 0) found[i].depth = penetration_depth(a, b);
+            return;
+        }
         if (b.surface->closed) found[i].inside[0] = contains(b, a.vertex(a.surface->cells[0][0]));
         if (a.surface->closed) found[i].inside[1] = contains(a, b.vertex(b.surface->cells[0][0]));
     });
@@ -164,8 +185,22 @@ void Verifier::check_surfaces(Moment& moment) {
         if (found[i].inside[0]) moment.contained.insert(ordered_key(pairs[i][0], pairs[i][1]));
         if (found[i].inside[1]) moment.contained.insert(ordered_key(pairs[i][1], pairs[i][0]));
         if (!found[i].hit) continue;
-        ++result_.intersections;
         moment.intersecting.insert(ordered_key(pairs[i][0], pairs[i][1]));
+        if (found[i].allowed > 0) {
+            result_.penetration_max = std::max(result_.penetration_max, found[i].depth);
+            if (found[i].depth <= found[i].allowed) {
+                ++result_.penetrations;
+                continue;
+            }
+            ++result_.intersections;
+            Finding deep = pair_finding("penetration", moment, pairs[i], found[i].cell_a, found[i].cell_b,
+                                        fmt::format("they overlap by {:.3g} m, allowed are {:.3g} m",
+                                                    found[i].depth, found[i].allowed));
+            deep.amount = found[i].depth;
+            findings_.add(deep);
+            continue;
+        }
+        ++result_.intersections;
         // A hit says nothing about inside or outside: later frames compare with what was known before.
         findings_.add(pair_finding("surface", moment, pairs[i], found[i].cell_a, found[i].cell_b,
                                    "their surfaces intersect"));
@@ -195,33 +230,55 @@ void Verifier::check_shapes(const Moment& moment) {
         const Mat3 A = moment.frame.q[i].leftCols<3>();
         const double stretch = (A.transpose() * A - Mat3::Identity()).cwiseAbs().maxCoeff();
         result_.deformation_max = std::max(result_.deformation_max, stretch);
+        if (stretch > facts_.allowed_strain[i]) {
+            ++result_.deformed;
+            findings_.add(finding("deformed", moment.index, moment.frame.time, bodies_.name[i],
+                                  fmt::format("its matrix is off a rotation by {:.3g}, allowed are {:.3g}",
+                                              stretch, facts_.allowed_strain[i]),
+                                  stretch));
+        } else if (stretch > strain_worth_a_word) {
+            stretched_ = true;
+        }
         if (A.determinant() > 0) continue;
         ++result_.inverted;
-        Finding finding;
-        finding.kind = "inverted";
-        finding.frame = moment.index;
-        finding.time = moment.frame.time;
-        finding.a = bodies_.name[i];
-        finding.text = "the body is turned inside out";
-        findings_.add(finding);
+        findings_.add(finding("inverted", moment.index, moment.frame.time, bodies_.name[i],
+                              "the body is turned inside out"));
     }
 }
 
+// Anchors and axes are given for bodies as the scene writes them, before joints are moved to where they start.
+run::Frame Verifier::as_written(run::Frame first) const {
+    if (!stored_) return first;
+    Scene scene = stored_->scene;
+    bool moved = !scene.start.empty();
+    scene.start.clear();
+    for (JointSpec& joint : scene.joints) {
+        moved = moved || !joint.start.empty();
+        joint.start.clear();
+        joint.start_rate.clear();
+    }
+    if (!moved) return first;
+    std::vector<Mat34> written = compile(scene).bodies.start_q;
+    if (written.size() == first.q.size()) first.q = std::move(written);  // else another scene, as was said
+    return first;
+}
+
 void Verifier::check_joints(const Moment& moment) {
-    if (!joints_) joints_.emplace(run_, scene_, moment.frame);
+    if (!joints_) joints_.emplace(run_, scene_, as_written(moment.frame));
     const std::vector<double> residuals = joints_->residuals(moment.frame, options_.joint_tolerance);
     for (std::size_t i = 0; i < residuals.size(); ++i) {
         result_.joint_residual_max = std::max(result_.joint_residual_max, residuals[i]);
-        if (residuals[i] <= options_.joint_tolerance) continue;
-        ++result_.joints_open;
-        Finding finding;
-        finding.kind = "joint";
-        finding.frame = moment.index;
-        finding.time = moment.frame.time;
-        finding.a = joints_->name(i);
-        finding.amount = residuals[i];
-        finding.text = fmt::format("open by {:.3g} (m or rad)", residuals[i]);
-        findings_.add(finding);
+        if (residuals[i] > options_.joint_tolerance) {
+            ++result_.joints_open;
+            findings_.add(finding("joint", moment.index, moment.frame.time, joints_->name(i),
+                                  fmt::format("open by {:.3g} (m or rad)", residuals[i]), residuals[i]));
+        }
+        const double excess = joints_->limit_excess(i);
+        result_.limit_excess_max = std::max(result_.limit_excess_max, excess);
+        if (excess <= options_.limit_tolerance) continue;
+        ++result_.limits_passed;
+        findings_.add(finding("limit", moment.index, moment.frame.time, joints_->name(i),
+                              fmt::format("beyond its limits by {:.3g} (m or rad)", excess), excess));
     }
 }
 
@@ -281,20 +338,18 @@ void Verifier::check_motion(const Moment& before, const Moment& now, bool elasti
         found[i].chord = sweep(from[a], to[a], from[b], to[b]);
         if (!found[i].chord.hit) return;
         found[i].verdict = judge(travel(before, now, a), travel(before, now, b), found[i].chord, seconds,
-                                 facts_.gravity, steps_between);
+                                 facts_.gravity, steps_between, allowance(from[a], from[b]));
     });
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         if (!found[i].chord.hit) continue;
         ++result_.chord_hits;
-        if (found[i].verdict == Verdict::avoidable) {
-            ++result_.unproven;
-            continue;
-        }
-        ++result_.intersections;
+        ++result_.unproven;  // frames alone prove neither
+        if (found[i].verdict == Verdict::avoidable) continue;
+        ++result_.unexplained;
         findings_.add(pair_finding(
             "motion", now, pairs[i], found[i].chord.cell_a, found[i].chord.cell_b,
-            "no motion that fits the recorded poses and velocities keeps them apart since the frame "
-            "before"));
+            "no motion was found that fits the recorded poses and velocities and keeps them apart since the "
+            "frame before; record the path to know"));
     }
 }
 
@@ -329,29 +384,86 @@ void Verifier::count_steps(long between) {
     result_.steps_between_max = std::max(result_.steps_between_max, between);
 }
 
-Result Verifier::verify() {
-    const auto start = std::chrono::steady_clock::now();
+// What can be said before any frame is looked at.
+void Verifier::start() {
     result_.file = run_.file();
     result_.scene = run_.meta("name");
     result_.method = run_.meta("method");
     result_.path_recorded = has_path_;
-    const long count = run_.frame_count();
-    const long first = std::clamp<long>(options_.first_frame, 0, std::max<long>(0, count - 1));
+    result_.motion_checked = options_.motion;
+    result_.pushed = facts_.pushed;
+    if (facts_.pushed)
+        result_.warnings.push_back(
+            "bodies were pulled at while it ran: free flight and energy were not judged, nothing is proven");
+    result_.allowance_relative = options_.penetration_allowance < 0;
+    result_.penetration_allowance = !result_.allowance_relative           ? options_.penetration_allowance
+                                    : never_overlaps(run_.meta("method")) ? 0.0
+                                                                          : overlap_share;
+    std::string why;
+    stored_ = rebuild(run_, why);
+    result_.scene_rebuilt = stored_.has_value();
+    double dt = facts_.dt;
+    long steps = -1;
+    if (stored_) {
+        compare_with_scene(run_, *stored_, result_, findings_);
+        dt = stored_->scene.dt;
+        steps = std::lround(stored_->scene.seconds / dt);
+    } else {
+        result_.warnings.push_back(
+            "shapes and masses were taken from the run file, unchecked, because its scene cannot be made: " +
+            why);
+    }
+    records_.emplace(run_, dt, steps);
+    // What only the whole run shows is no fault of a part of it.
+    if (options_.first_frame <= 0 && options_.last_frame < 0) records_->check(options_, result_, findings_);
+    count_jointed_pairs();
+}
+
+// Bodies that share a joint overlap by design more often than not: the reader should know which were looked at.
+void Verifier::count_jointed_pairs() {
+    std::unordered_set<std::uint64_t> seen;
+    for (const run::JointInfo& joint : run_.joints()) {
+        const auto [a, b] = joint.bodies;
+        if (joint.type == JointType::coupling || a < 0 || b < 0 || a == b) continue;
+        if (!seen.insert(ordered_key(std::min(a, b), std::max(a, b))).second) continue;
+        ++(bodies_.may_touch(a, b) ? result_.jointed_ignored : result_.jointed_checked);
+    }
+}
+
+double Verifier::allowance(const Placed& a, const Placed& b) const {
+    if (!result_.allowance_relative) return result_.penetration_allowance;
+    return result_.penetration_allowance * std::min(a.box().diagonal(), b.box().diagonal());
+}
+
+Result Verifier::verify() {
+    const auto begin = std::chrono::steady_clock::now();
+    start();
+    const std::vector<run::FrameEntry>& list = records_->frames();
+    if (list.empty())
+        throw InputError(run_.file(), "frames", "there are none", "let the run go on for longer");
+    const long count = list.back().id + 1;
+    const long first = std::clamp<long>(options_.first_frame, 0, count - 1);
     const long last = options_.last_frame < 0 ? count - 1 : std::min(options_.last_frame, count - 1);
-    if (count == 0) throw InputError(run_.file(), "frames", "there are none", "let the run go on for longer");
-    if (first > 0) joints_.emplace(run_, scene_, run_.frame(0));
+    if (first > 0) joints_.emplace(run_, scene_, as_written(run_.frame(list.front().id)));
     Moment before;
-    for (long index = first; index <= last; ++index) {
+    for (std::size_t at = 0; at < list.size(); ++at) {
+        const long index = list[at].id;
+        if (index < first || index > last) continue;
         Moment now = load(index);
         ++result_.frames;
+        if (stored_ && index == 0) compare_start(run_, now.frame, *stored_, result_, findings_);
+        if (stored_) compare_scripts(run_, index, now.frame, *stored_, result_, findings_);
+        records_->check_frame(at, now.frame, result_, findings_);
         check_surfaces(now);
         check_shapes(now);
         check_joints(now);
         momentum_.add(index, now.frame, options_, result_, findings_);
-        if (index == first) {
+        if (!before.placement) {
             result_.contained_at_start = static_cast<long>(now.contained.size());
         } else {
             count_steps(now.frame.step - before.frame.step);
+            flight_.add(index, before.frame, now.frame, before.placement->boxes(), now.placement->boxes(),
+                        result_, findings_);
             check_containment(before, now);
             if (options_.motion) check_between(before, now);
         }
@@ -359,8 +471,12 @@ Result Verifier::verify() {
         if (options_.progress) options_.progress(index - first + 1, last - first + 1);
     }
     momentum_.finish(result_, findings_);
+    flight_.finish(result_, findings_);
+    if (stretched_)
+        result_.warnings.push_back(
+            fmt::format("bodies changed their shape by up to {:.3g}", result_.deformation_max));
     result_.findings = findings_.take();
-    result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return std::move(result_);
 }
 

@@ -41,7 +41,7 @@ std::vector<T> vtu_array(const std::string& text, const std::string& name) {
     std::memcpy(&size, bytes.data(), 8);
     EXPECT_EQ(size + 8, bytes.size());
     std::vector<T> values(size / sizeof(T));
-    std::memcpy(values.data(), bytes.data() + 8, size);
+    if (size > 0) std::memcpy(values.data(), bytes.data() + 8, size);
     return values;
 }
 

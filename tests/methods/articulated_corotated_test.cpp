@@ -1,10 +1,12 @@
 // One co-rotated body: derivatives by finite differences, the closed-form inverse against a dense one.
+#include "methods/articulated/contacts.hpp"
 #include "methods/articulated/corotated.hpp"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 #include <random>
+#include <set>
 
 using namespace tenon;
 using namespace tenon::articulated;
@@ -88,11 +90,58 @@ TEST(Corotated, ClosedFormInverseMatchesTheDenseMatrix) {
         for (int trial = 0; trial < 5; ++trial) {
             Mat34 x;
             for (int i = 0; i < 12; ++i) x(i % 3, i / 3) = uniform();
-            const Mat34 back = unflat(H * flat(apply(inverse, R, x)));
-            EXPECT_LT((back - x).norm(), 1e-9 * H.norm() * apply(inverse, R, x).norm());
-            EXPECT_LT((apply(inverse, R, unflat(H * flat(x))) - x).norm(), 1e-7);
+            const Mat34 back = unflat(H * flat(in_world(apply(inverse, R, x), R)));
+            EXPECT_LT((back - x).norm(), 1e-9 * H.norm() * in_world(apply(inverse, R, x), R).norm());
+            EXPECT_LT((in_world(apply(inverse, R, unflat(H * flat(x))), R) - x).norm(), 1e-7);
         }
     }
+}
+
+// A rigid body is the limit of infinite stiffness: increments, compliances and the matrix of turns.
+TEST(Corotated, RigidInverseIsTheLimitOfStiffBodies) {
+    BodyKind body = steel_link();
+    BodyKind stiff = make_kind(body.mass, body.moments, 4e-5, 1e15, 0.3);
+    body.rigid = true;
+    const KindMatrix rigid = make_kind_matrix(body, 0.01), limit = make_kind_matrix(stiff, 0.01);
+    const BodyInverse inverse = make_body_inverse(rigid, Mat3(Mat3::Zero())),
+                      near = make_body_inverse(limit, Mat3(Mat3::Zero()));
+    Mat3 G;
+    for (int i = 0; i < 9; ++i) G.data()[i] = uniform();
+    const Mat3 F = apply_rotated(inverse, G);
+    EXPECT_LT((F - apply_rotated(near, G)).norm(), 1e-6 * F.norm());
+    EXPECT_LT((F + F.transpose()).norm(), 1e-15 * F.norm());
+    const Vec3 x(0.03, -0.02, 0.05), y(-0.01, 0.04, 0.02);
+    const Mat3 S = point_compliance(inverse, x, y);
+    EXPECT_LT((S - point_compliance(near, x, y)).norm(), 1e-6 * S.norm());
+}
+
+// Of an increment [w] S + dS the turn turns and dS strains, exactly.
+TEST(Corotated, RetractionTurnsByRotations) {
+    const KindMatrix kind = make_kind_matrix(soft_block(), 0.01);
+    const Vec3 w(0.3, -0.2, 0.1);
+    Mat3 S = Mat3::Identity(), dS;
+    for (int i = 0; i < 9; ++i) dS.data()[i] = 0.01 * uniform();
+    dS = (0.5 * (dS + dS.transpose())).eval();
+    S += 2.0 * dS;
+    const Mat3 R = random_rotation();
+    Mat3 rotation = R, stretch = S;
+    retract(kind, skew_matrix(w) * S + dS, rotation, stretch);
+    EXPECT_LT((stretch - S - dS).norm(), 1e-14);
+    const Mat3 turn = Eigen::AngleAxisd(w.norm(), w.normalized()).toRotationMatrix();
+    EXPECT_LT((rotation - R * turn).norm(), 1e-14);
+}
+
+// Contacts of different pairs and features have different names.
+TEST(Contacts, KeysOfDifferentContactsDiffer) {
+    std::set<std::uint64_t> keys;
+    std::size_t count = 0;
+    for (int a : {0, 1, 255, 256, 65536})
+        for (int b : {0, 1, 255, 256, 65536, 1 << 24})
+            for (std::uint64_t feature : {0ull, 1ull, 65536ull, 1ull << 24, 1ull << 40}) {
+                keys.insert(contact_key(a, b, feature));
+                ++count;
+            }
+    EXPECT_EQ(keys.size(), count);
 }
 
 TEST(Corotated, PointComplianceIsTheInverseBetweenTwoPoints) {

@@ -40,6 +40,7 @@ double inertia(const Coordinate& c) {
 Scene scene_of(const Coordinate& c, const DriveSpec& drive, double speed, double dt) {
     Scene scene = articulated_scene(dt, 10.0);
     scene.gravity.setZero();
+    scene.materials[0].young_given = true;
     scene.materials[0].young = 1e7;  // sound travels at 1300 m/s in so light a cube: as in steel, or slower
     BodySpec body = body_spec(scene, "body", box_spec({1, 1, 1}), O);
     body.mass = 6.0;  // m (1 + 1) / 12 = 1 kg m^2

@@ -154,7 +154,7 @@ TEST(ArticulatedTruth, StiffLightBodiesSwingAsOthersDo) {
     drive.spring = SpringSpec{16.0, 0.0, 0.5};
     for (double young : {1e8, 1e11}) {
         Scene scene = wheel(drive, 0, 0.02);
-        for (MaterialSpec& material : scene.materials) material.young = young;
+        for (MaterialSpec& material : scene.materials) material.young = young, material.young_given = true;
         Simulation simulation(scene);
         double worst = 0, solves = 0;
         for (int i = 0; i < 50; ++i) {

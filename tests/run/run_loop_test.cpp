@@ -305,6 +305,45 @@ TEST(RunLoop, FailedStepKeepsTheLastGoodState) {
     EXPECT_FALSE(nlohmann::json::parse(report.to_json()).is_discarded());
 }
 
+// The scene that is written fails in its first step, as the run did in its second.
+TEST(RunLoop, AFailureIsWrittenAsASceneThatShowsItAgain) {
+    TemporaryFolder folder;
+    Scene scene = thrown_box();
+    scene.gravity = Vec3::Zero();
+    scene.bodies[0].linear_velocity = Vec3(1e308, 0, 0);
+    scene.dt = 1;
+    scene.seconds = 10;
+    RunOptions options;
+    options.dump_failure = folder / "small.json";
+    const Report report = run_scene(scene, options);
+    EXPECT_EQ(report.status, "failed");
+    EXPECT_EQ(report.dumped, folder / "small.json");
+    Simulation again(read_scene(folder / "small.json"));
+    EXPECT_EQ(again.scene().seconds, 1);
+    EXPECT_THROW(again.step(), StepFailure);
+}
+
+// One Newton iteration is not enough for a body that turns: the step is counted, named and dumped.
+TEST(RunLoop, UnconvergedStepsAreNamed) {
+    TemporaryFolder folder;
+    Scene scene = parse_scene(R"({"tenon": 1, "gravity": [0, -9.81, 0], "seconds": 0.3,
+        "method": {"type": "affine", "dt": 0.01, "max_iterations": 1},
+        "bodies": [{"name": "floor", "type": "static", "shape": {"type": "box", "size": [4, 1, 4]}, "position": [0, -0.5, 0]},
+                   {"name": "box", "shape": {"type": "box", "size": [0.4, 0.4, 0.4]}, "position": [0, 0.21, 0],
+                    "linear_velocity": [0, -2, 0], "angular_velocity": [3, 5, 2]}]})",
+                              "test", ".");
+    RunOptions options;
+    options.dump_failure = folder / "small.json";
+    const Report report = run_scene(scene, options);
+    ASSERT_GT(report.unconverged_steps, 0);
+    ASSERT_FALSE(report.unconverged.empty());
+    EXPECT_NE(report.unconverged[0].find("step "), std::string::npos);
+    EXPECT_TRUE(nlohmann::json::parse(report.to_json()).contains("unconverged"));
+    ASSERT_FALSE(report.dumped.empty());
+    const Report again = run_scene(read_scene(report.dumped), {});
+    EXPECT_GT(again.unconverged_steps, 0);
+}
+
 TEST(RunLoop, PathPiecesReachFromFrameToFrame) {
     TemporaryFolder folder;
     RunOptions options;

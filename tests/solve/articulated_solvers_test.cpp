@@ -159,10 +159,16 @@ void make_system(Random& random, int bodies, const std::vector<Edge2>& edges, do
     add_bodies_to_oracle(s);
 }
 
+// An increment in the world's frame, as the oracle has it.
+Vec12 increment(const System& s, std::size_t body) {
+    const Mat34 world = in_world(s.field.dq[body], s.field.rotation[body]);
+    return Eigen::Map<const Vec12>(world.data());
+}
+
 double relative_error(const System& s, const solve::KktSolution& exact) {
     double error = 0, scale = 0;
     for (std::size_t i = 0; i < exact.increment.size(); ++i) {
-        const Vec12 found = Eigen::Map<const Vec12>(s.field.dq[i].data());
+        const Vec12 found = increment(s, i);
         error = std::max(error, (found - exact.increment[i]).cwiseAbs().maxCoeff());
         scale = std::max(scale, exact.increment[i].cwiseAbs().maxCoeff());
     }
@@ -182,10 +188,9 @@ double multiplier_error(const System& s, const solve::KktSolution& exact) {
 double scaled_residual(const System& s) {
     std::vector<Vec12> sum(s.field.x.size()), scale(s.field.x.size());
     for (std::size_t i = 0; i < sum.size(); ++i) {
-        const Vec12 Hdq = s.problem.H[i] * Eigen::Map<const Vec12>(s.field.dq[i].data());
+        const Vec12 dq = increment(s, i), Hdq = s.problem.H[i] * dq;
         sum[i] = Hdq - s.problem.force[i];
-        scale[i] = s.problem.H[i].cwiseAbs() * Eigen::Map<const Vec12>(s.field.dq[i].data()).cwiseAbs() +
-                   s.problem.force[i].cwiseAbs();
+        scale[i] = s.problem.H[i].cwiseAbs() * dq.cwiseAbs() + s.problem.force[i].cwiseAbs();
     }
     for (int b = 0; b < s.rows.blocks(); ++b)
         for (std::size_t slot = 0; slot < s.problem.blocks[b].bodies.size(); ++slot)
@@ -297,8 +302,7 @@ double row_residual(const System& s) {
             double sum = block.residual[r];
             if (block.compliance[r] > 0) sum -= block.compliance[r] * s.rows.multiplier[row];
             for (std::size_t side = 0; side < block.bodies.size(); ++side)
-                sum += block.gradient[side][r].dot(
-                    Eigen::Map<const Vec12>(s.field.dq[block.bodies[side]].data()));
+                sum += block.gradient[side][r].dot(increment(s, block.bodies[side]));
             worst = std::max(worst, std::abs(sum));
             scale = std::max(scale, std::abs(block.residual[r]));
         }

@@ -1,5 +1,7 @@
 #include "methods/affine/island_newton.hpp"
 
+#include "math/interrupt.hpp"
+
 namespace tenon::affine {
 
 IslandNewton::IslandNewton(const Island& island, StepContext& context)
@@ -27,6 +29,7 @@ IslandResult IslandNewton::run(bool fresh) {
     const int limit = context_.settings.max_iterations;
     while (result_.iterations < limit && !stuck_ && !result_.out_of_margin &&
            (!result_.converged || stiffen_close_contacts())) {
+        check_interrupt();
         ++result_.iterations;
         if (overshot_) start_friction_again();
         if (blocked_steps_ >= 8) stiffen_blockers();

@@ -46,16 +46,16 @@ BodyView view(const BodyField& field, int body, const Vec3* left, const Vec3* ri
     const bool dense = field.dense[body] >= 0;
     const Mat3& R = field.rotation[body];
     const auto compliance = [&](const Vec3& x, const Vec3& y) -> Mat3 {
-        if (dense) return dense_compliance(field.dense_bodies[field.dense[body]], x, y);
+        if (dense) return dense_compliance(field.dense_bodies[field.dense[body]], R, x, y);
         return product_right_transposed(product(R, point_compliance(inverse, x, y)), R);
     };
     if (left) {
         v.left_left = compliance(*left, *left);
-        v.left_free = point_at(free, *left);
+        v.left_free = field.moved_point(body, free, *left);
     }
     if (right) {
         v.right_right = compliance(*right, *right);
-        v.right_free = point_at(free, *right);
+        v.right_free = field.moved_point(body, free, *right);
     }
     if (left && right) v.left_right = compliance(*left, *right);
     return v;
@@ -82,11 +82,28 @@ BallChain::BallChain(const Model& model, const State& state, std::vector<int> ch
         link.left_point = joint.point[l];
         link.right_point = joint.point[r];
         joints_.push_back(link);
+        double size = 0.0;
+        for (int side = 0; side < 2; ++side)
+            if (moving(joint.bodies[side]))
+                size = std::max({size, joint.point[side].norm(), model.shape_of(joint.bodies[side]).radius});
+        joint_size_.push_back(std::max(size, 1e-9));
     }
     multiplier_.resize(joints_.size(), Vec3::Zero());
 }
 
 void BallChain::solve(BodyField& field) {
+    eliminate(field);
+    substitute(multiplier_);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const int body = bodies[i];
+        Mat34 force = field.force(body);
+        push(i, multiplier_, force);
+        field.dq[body] = field.apply_inverse(body, field.inverse(body), force);
+    }
+}
+
+// Factors and right-hand side together, from the first joint to the last.
+void BallChain::eliminate(const BodyField& field) {
     // forward: joint k-1 lies before body i, joint k behind it
     elimination_.resize(joints_.size());
     const int count = static_cast<int>(joints_.size());
@@ -105,6 +122,7 @@ void BallChain::solve(BodyField& field) {
             D += v.left_left;
             rhs -= point_at(field.x[body], *left) + v.left_free;
             const Mat3 inverse = spd_inverse(D);
+            e.inverse = inverse;
             e.y = product(inverse, rhs);
             if (right) {
                 const Mat3 upper = -v.left_right;
@@ -121,26 +139,76 @@ void BallChain::solve(BodyField& field) {
     if (last_behind == count - 1 && count > 0) {  // the far end is held by something fixed
         Elimination& e = elimination_[count - 1];
         rhs -= anchor(field, joints_[count - 1].right, joints_[count - 1].right_point);
-        e.y = product(spd_inverse(D), rhs);
+        e.inverse = spd_inverse(D);
+        e.y = product(e.inverse, rhs);
     }
-    // backward
+}
+
+// Multipliers, from the last joint to the first.
+void BallChain::substitute(std::vector<Vec3>& multiplier) const {
+    const int count = static_cast<int>(joints_.size());
     for (int k = count - 1; k >= 0; --k) {
         const Elimination& e = elimination_[k];
-        multiplier_[k] = e.y;
-        if (k + 1 < count) multiplier_[k] -= product(e.upper, multiplier_[k + 1]);
+        multiplier[k] = e.y;
+        if (k + 1 < count) multiplier[k] -= product(e.upper, multiplier[k + 1]);
     }
+}
+
+// Adds what the joints before and behind a body do to it.
+void BallChain::push(std::size_t i, const std::vector<Vec3>& multiplier, Mat34& force) const {
+    const int before = static_cast<int>(i) + (pinned_start_ ? 0 : -1), behind = before + 1;
+    const auto add = [&](const Vec3& f, const Vec3& point) {
+        for (int c = 0; c < 3; ++c)
+            for (int r = 0; r < 3; ++r) force(r, c) += f[r] * point[c];
+        force.col(3) += f;
+    };
+    if (before >= 0) add(multiplier[before], joints_[before].right_point);
+    if (behind < static_cast<int>(joints_.size())) add(-multiplier[behind], joints_[behind].left_point);
+}
+
+Vec3 BallChain::gap(const BodyField& field, std::size_t joint) const {
+    const Link& link = joints_[joint];
+    return anchor(field, link.left, link.left_point) - anchor(field, link.right, link.right_point);
+}
+
+void BallChain::balance(BodyField& field, Balance& result) {
     for (std::size_t i = 0; i < bodies.size(); ++i) {
-        const int body = bodies[i], before = static_cast<int>(i) + shift, behind = before + 1;
-        Mat34 force = field.force(body);
-        const auto push = [&](const Vec3& f, const Vec3& point) {
-            for (int c = 0; c < 3; ++c)
-                for (int r = 0; r < 3; ++r) force(r, c) += f[r] * point[c];
-            force.col(3) += f;
-        };
-        if (before >= 0) push(multiplier_[before], joints_[before].right_point);
-        if (behind < count) push(-multiplier_[behind], joints_[behind].left_point);
-        field.dq[body] = field.apply_inverse(body, field.inverse(body), force);
+        Mat34& left = field.unbalanced[bodies[i]];
+        left = field.force(bodies[i]);
+        push(i, multiplier_, left);
+        judge(field, bodies[i], left, result);
     }
+    for (std::size_t k = 0; k < joints_.size(); ++k) {
+        const double open = gap(field, k).cwiseAbs().maxCoeff();
+        result.gap = std::max(result.gap, open);
+        result.relative_gap = std::max(result.relative_gap, open / joint_size_[k]);
+        result.scale = std::max(result.scale, multiplier_[k].norm());
+    }
+}
+
+void BallChain::refine(BodyField& field) {
+    for (int body : bodies)
+        field.dq[body] = field.apply_inverse(body, field.inverse(body), field.unbalanced[body]);
+    const auto moved = [&](int body, const Vec3& point) -> Vec3 {
+        return body >= 0 && field.moving[body] ? field.moved_point(body, field.dq[body], point)
+                                               : Vec3(Vec3::Zero());
+    };
+    Vec3 carried = Vec3::Zero();  // from the joint before
+    for (std::size_t k = 0; k < joints_.size(); ++k) {
+        const Link& link = joints_[k];
+        const Vec3 rhs =
+            gap(field, k) + moved(link.left, link.left_point) - moved(link.right, link.right_point) - carried;
+        elimination_[k].y = product(elimination_[k].inverse, rhs);
+        if (k + 1 < joints_.size()) carried = elimination_[k].upper.transpose() * rhs;
+    }
+    change_.resize(joints_.size());
+    substitute(change_);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        Mat34 force = Mat34::Zero();
+        push(i, change_, force);
+        field.dq[bodies[i]] += field.apply_inverse(bodies[i], field.inverse(bodies[i]), force);
+    }
+    for (std::size_t k = 0; k < joints_.size(); ++k) multiplier_[k] += change_[k];
 }
 
 void BallChain::prepare_sweep(const BodyField& field) {
@@ -190,16 +258,6 @@ SweepKind sweep_kind(const KindMatrix& kind) {
     to.volume_mu = kind.volume_mu;
     to.volume_lambda = kind.volume_lambda;
     return to;
-}
-
-double BallChain::residual(const BodyField& field) {
-    double worst = 0.0;
-    for (const Link& link : joints_)
-        worst = std::max(
-            worst, (anchor(field, link.left, link.left_point) - anchor(field, link.right, link.right_point))
-                       .cwiseAbs()
-                       .maxCoeff());
-    return worst;
 }
 
 void BallChain::write_forces(const BodyField&, const Model&, Outputs& outputs) const {

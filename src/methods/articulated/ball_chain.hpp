@@ -15,9 +15,9 @@ class BallChain : public Component {
               std::vector<int> chain_joints, bool pinned_start);
 
     void solve(BodyField& field) override;
-    double residual(const BodyField& field) override;
+    void balance(BodyField& field, Balance& result) override;
+    void refine(BodyField& field) override;
     std::string solver_name() const override { return joints_.empty() ? "free" : "chain"; }
-    bool forgets_excess() const override { return true; }
     void write_forces(const BodyField& field, const Model& model, Outputs& outputs) const override;
 
     // A whole step at once; the field holds the poses of bodies that do not move freely.
@@ -34,12 +34,18 @@ class BallChain : public Component {
     };
     struct Elimination {  // with D' what is left of the joint's matrix
         Mat3 upper;       // D'^-1 B, B to the next joint
+        Mat3 inverse;     // D'^-1
         Vec3 y;           // D'^-1 times what is left of the right-hand side
     };
+    void eliminate(const BodyField& field);
+    void substitute(std::vector<Vec3>& multiplier) const;
+    Vec3 gap(const BodyField& field, std::size_t joint) const;
+    void push(std::size_t body, const std::vector<Vec3>& multiplier, Mat34& force) const;
     void prepare_sweep(const BodyField& field);
     std::vector<Link> joints_;
     std::vector<Elimination> elimination_;
-    std::vector<Vec3> multiplier_;
+    std::vector<Vec3> multiplier_, change_;
+    std::vector<double> joint_size_;  // m
     bool pinned_start_ = false;
     // of the sweep
     std::vector<int> sweep_body_, sweep_kind_;
@@ -47,15 +53,5 @@ class BallChain : public Component {
 };
 
 SweepKind sweep_kind(const KindMatrix& kind);
-
-// What a step of such a chain in the general way (contacts, forces) reads and writes per link, in bytes, when nothing stays
-// in the cache; lines fetched for writing count. Coordinates are 96 bytes, rotations and stresses 72, a joint's place in
-// the chain 72, its elimination 96. Once per step: targets, contacts, the last state's potential and the predicted pose,
-// commit, joint forces. Per solve: the pose kept, elimination, increments, the step from the last state, its judgement.
-constexpr double chain_bytes_per_link(double solves) {
-    const double once = 768 + 300 + (200 + 168 + 288 + 504) + 864 + 352;
-    const double per_solve = 288 + 600 + 144 + 624 + 696 + 384 + 496 + 168;
-    return once + solves * per_solve;
-}
 
 }  // namespace tenon::articulated

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "methods/articulated/body_field.hpp"
+#include "methods/articulated/bounded_terms.hpp"
 
 namespace tenon::articulated {
 
@@ -21,37 +22,39 @@ class Component {
   public:
     virtual ~Component() = default;
 
-    std::vector<int> bodies;         // moving ones
-    struct Scratch {                 // of the Newton loop, kept between steps
-        std::vector<Mat34> x, dq;    // the last accepted iterate, and the step from it
-        std::vector<Mat34> start;    // where the last solve was made
-        std::vector<Mat3> rotation;  // in whose frames the last solve was made
-    } scratch;
+    std::vector<int> bodies;       // moving ones
+    std::vector<Mat34> increment;  // of the convex solve, kept between steps
 
     virtual void begin_step(const BodyField&, const StepStart&) {}
 
-    // The iterate has changed: what was worked out from it no longer holds.
-    virtual void iterate_moved() {}
+    // Gradients, values and stiffnesses of the constraints at the iterate.
+    virtual void linearise(BodyField&) {}
 
-    // Linearises at the iterate and solves the KKT system: writes field.dq of its bodies and keeps the multipliers.
+    // Solves the KKT system of the linearisation, bounded constraints on their present branches: writes field.dq of its bodies
+    // and keeps the multipliers.
     virtual void solve(BodyField& field) = 0;
 
-    // Conditions that are not linear are left with a residual by one solve. Solves again for that residual alone with
-    // the same factors, and writes field.dq.
-    virtual void correct(BodyField&) {}
+    // How far the iterate is from the step's solution, with the multipliers at hand; writes field.unbalanced.
+    virtual void balance(BodyField& field, Balance& result) = 0;
 
-    // Largest violation of hard conditions at the iterate.
-    virtual double residual(const BodyField& field) = 0;
+    // Solves again for what is out of balance, with the same factors: writes field.dq and adds to the multipliers.
+    virtual void refine(BodyField& field) = 0;
 
-    // Energy of springs and other soft rows at the iterate.
-    virtual double soft_energy(const BodyField&) { return 0.0; }
+    // Motors, limits, friction and contacts between its bodies, when it has such.
+    virtual BoundedTerms* bounded() { return nullptr; }
+    // Friction of contacts between its bodies, from the normal forces at the iterate; by how much one changed, N.
+    virtual double update_lag(const BodyField&) { return 0.0; }
 
-    // Motors, limits and friction that change sides between solves. True when one did: solve again.
-    virtual bool update_bounds(const BodyField&) { return false; }
+    // True when a limit was reached in this step: an impact.
+    virtual bool reached_limit() const { return false; }
 
-    virtual bool linear() const { return true; }
-    // The next step starts without the strain that turning has left.
-    virtual bool forgets_excess() const { return !linear(); }
+    // Increments that joints allow, nearest to where the targets are, without drives. The field's iterate holds the state, but
+    // scripted bodies where they are a tiny step later; `at_start` has all at the state.
+    virtual void project(BodyField& field, std::vector<Mat34>& at_start) {
+        (void)at_start;
+        solve(field);
+    }
+
     virtual bool can_sweep() const { return false; }     // a BallChain with enough bodies for its sweep
     virtual bool has_contacts() const { return false; }  // between its own bodies
     virtual std::string solver_name() const = 0;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr double recovery = 0.8;  // share of an overlap that may remain after a step: no pop
 constexpr double huge = 1e9;
-constexpr double small_share = 0.03;  // of what presses on a body: too little to solve again for
+constexpr double bounce_stiffness =
+    1e5;  // of a bouncing contact, times mass / h^2: its share of the speed is right to 1e-5
 
 Box3 box_of(const geometry::collide::Collider& collider, const Mat34& x, double margin) {
     Box3 box;
@@ -28,6 +29,15 @@ Box3 box_of(const geometry::collide::Collider& collider, const Mat34& x, double 
     return box;
 }
 
+// The same for the same features of the same pair in every step. Mixed (splitmix64), because the three do not fit side by side
+// into 64 bits.
+std::uint64_t mixed(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
 // How far a point of the body can move in the step, by its velocity.
 double reach(const State& state, const BodyField& field, int body, double radius, double h) {
     if (!field.moving[body]) return 0.0;
@@ -36,12 +46,13 @@ double reach(const State& state, const BodyField& field, int body, double radius
            0.5 * h * h * state.gravity.norm();
 }
 
-// How hard an active contact presses at the iterate.
-double press(const ContactPoint& contact, const BodyField& field) {
-    return contact.stiffness * (contact.aim - contact.normal.dot(ContactSet::separation(contact, field)));
-}
-
 }  // namespace
+
+std::uint64_t contact_key(int a, int b, std::uint64_t feature) {
+    const auto pair = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 32) |
+                      static_cast<std::uint64_t>(static_cast<std::uint32_t>(b));
+    return mixed(mixed(pair) ^ feature);
+}
 
 ContactSet::ContactSet(const Model& model, const State& state, const ContactOptions& options)
     : options_(options) {
@@ -80,7 +91,6 @@ ContactSet::ContactSet(const Model& model, const State& state, const ContactOpti
     first_of_body_.assign(model.bodies.size(), -1);
     if (!links_collide_) return;
     boxes_.resize(model.bodies.size());
-    load_.resize(model.bodies.size());
     moves_.assign(model.bodies.size(), 0);
     for (int i : moving_) moves_[i] = 1;
 }
@@ -188,7 +198,6 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
         p.a = a;
         p.b = b;
         p.both_move = field.moving[a] != 0;
-        p.weight = 0.05 * model.bodies.mass[b] * state.gravity.norm();
         p.normal = contact.normal;
         p.friction = model.pair_friction(a, b);
         p.stiffness = p.both_move ? std::min(stiffness(a), stiffness(b)) : stiffness(b);
@@ -200,8 +209,7 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
         p.xa = local(pose_a, on_a);
         p.xb = local(pose_b, on_b);
         p.start = transform(state.q[b], p.xb) - transform(state.q[a], p.xa);
-        p.key = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 40) ^
-                (static_cast<std::uint64_t>(static_cast<std::uint32_t>(b)) << 16) ^ contact.id;
+        p.key = contact_key(a, b, contact.id);
         const Vec3 velocity = transform(state.rate[b], p.xb) - transform(state.rate[a], p.xa);
         const double approach = -velocity.dot(p.normal);
         p.aim = contact.distance < 0.0 ? recovery * contact.distance : 0.0;
@@ -213,15 +221,22 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
             return field.moving[i] ? field.target[i] : field.x[i];
         };
         const double ahead = p.normal.dot(transform(goal(b), p.xb) - transform(goal(a), p.xa));
-        p.active = ahead < p.aim || p.force > p.weight;
+        p.active = ahead < p.aim || p.force > 0.0;
         if (p.active && fresh && approach > 3.0 * h * state.gravity.norm()) {
             impacts.push_back(b);
             if (p.both_move) impacts.push_back(a);
             const double bounce = model.pair_restitution(a, b);
-            if (bounce > 0.0) p.aim = std::max(p.aim, contact.distance + bounce * approach * h);
+            if (bounce > 0.0) {  // leaves with the share of its speed, as stiff as the solve allows
+                p.aim = std::max(p.aim, contact.distance + bounce * approach * h);
+                const auto heavy = [&](int i) {
+                    return bounce_stiffness * field.kinds[field.kind[i]].mass / (h * h);
+                };
+                p.stiffness = std::max(p.stiffness, p.both_move ? std::min(heavy(a), heavy(b)) : heavy(b));
+            }
         }
         const Vec3 slide = h * (velocity + approach * p.normal);
-        p.slide_stiffness = p.active ? p.friction * p.force / std::max(slide.norm(), slide_) : 0.0;
+        p.friction_limit = p.friction * p.force;
+        p.slide_stiffness = p.friction_limit / std::max(slide.norm(), slide_);
         points_.push_back(p);
     }
 }
@@ -230,104 +245,132 @@ Vec3 ContactSet::separation(const ContactPoint& contact, const BodyField& field)
     return transform(field.x[contact.b], contact.xb) - transform(field.x[contact.a], contact.xa);
 }
 
-double ContactSet::point_energy(const ContactPoint& contact, const BodyField& field) const {
-    const Vec3 s = separation(contact, field);
-    const double overlap = std::min(0.0, contact.normal.dot(s) - contact.aim);
-    double energy = 0.5 * contact.stiffness * overlap * overlap;
-    if (contact.slide_stiffness > 0.0) {
-        const Vec3 moved = s - contact.start;
-        const Vec3 slide = moved - contact.normal * contact.normal.dot(moved);
-        energy += 0.5 * contact.slide_stiffness * slide.squaredNorm();
-    }
-    return energy;
+Vec3 ContactSet::slope(const ContactPoint& contact, const Vec3& separation) const {
+    const Vec3& n = contact.normal;
+    const Vec3 moved = separation - contact.start, slide = moved - n * n.dot(moved);
+    return contact.stiffness * std::min(0.0, n.dot(separation) - contact.aim) * n +
+           (contact.friction_limit / std::max(slide.norm(), slide_)) * slide;
 }
 
-double ContactSet::energy(const BodyField& field, int body) const {
-    double sum = 0.0;
-    for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k]) sum += point_energy(points_[k], field);
-    return sum;
+Vec3 ContactSet::model_slope(const ContactPoint& contact, const Vec3& separation) {
+    const Vec3& n = contact.normal;
+    const Vec3 moved = separation - contact.start;
+    const double push = contact.active ? contact.stiffness * (n.dot(separation) - contact.aim) : 0.0;
+    return push * n + contact.slide_stiffness * (moved - n * n.dot(moved));
+}
+
+void ContactSet::choose_branch(ContactPoint& contact, const Vec3& separation) const {
+    const Vec3& n = contact.normal;
+    const Vec3 moved = separation - contact.start;
+    contact.active = n.dot(separation) < contact.aim;
+    contact.slide_stiffness = contact.friction_limit / std::max((moved - n * n.dot(moved)).norm(), slide_);
 }
 
 void ContactSet::make_dense(BodyField& field, const std::vector<int>& bodies) const {
     for (int body : bodies) {
         DenseBody& dense = field.dense_bodies[field.dense[body]];
-        dense.matrix = dense_body_matrix(field.matrix(body), geometric_stiffness(field.stress[body]),
-                                         field.rotation[body]);
+        const KindMatrix& kind = field.matrix(body);
+        const Mat3& R = field.rotation[body];
+        dense.rigid = kind.rigid;
         dense.force.setZero();
+        if (kind.rigid) {
+            dense.rigid_matrix.setZero();
+            dense.rigid_matrix.topLeftCorner<3, 3>() = turn_matrix(kind, field.stress[body]);
+            dense.rigid_matrix.bottomRightCorner<3, 3>().diagonal().setConstant(kind.mass_rate);
+        } else {
+            dense.matrix = dense_body_matrix(kind, geometric_stiffness(field.stress[body]), Mat3::Identity());
+        }
         for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k]) {
             const ContactPoint& c = points_[k];
-            if (!c.active) continue;
-            const Vec3 s = separation(c, field), moved = s - c.start;
-            const Mat3 nn = c.normal * c.normal.transpose();
-            const Mat3 block = c.stiffness * nn + c.slide_stiffness * (Mat3::Identity() - nn);
-            const Vec3 push = -c.stiffness * (c.normal.dot(s) - c.aim) * c.normal -
-                              c.slide_stiffness * (moved - c.normal * c.normal.dot(moved));
+            const Vec3 push = -model_slope(c, separation(c, field));
             const Vec4 x(c.xb.x(), c.xb.y(), c.xb.z(), 1.0);
-            for (int i = 0; i < 4; ++i) {
-                dense.force.col(i) += x[i] * push;
-                for (int j = 0; j < 4; ++j) dense.matrix.block<3, 3>(3 * i, 3 * j) += (x[i] * x[j]) * block;
+            for (int i = 0; i < 4; ++i) dense.force.col(i) += x[i] * push;
+            const Vec3 n = R.transpose() * c.normal;
+            const Mat3 nn = n * n.transpose();
+            const Mat3 block =
+                (c.active ? c.stiffness : 0.0) * nn + c.slide_stiffness * (Mat3::Identity() - nn);
+            if (kind.rigid) {
+                Eigen::Matrix<double, 3, 6> J;
+                J << -skew_matrix(c.xb), Mat3::Identity();
+                dense.rigid_matrix += J.transpose() * block * J;
+                continue;
             }
+            for (int i = 0; i < 4; ++i)
+                for (int j = 0; j < 4; ++j) dense.matrix.block<3, 3>(3 * i, 3 * j) += (x[i] * x[j]) * block;
         }
-        dense.factor.compute(dense.matrix);
+        if (kind.rigid)
+            dense.rigid_factor.compute(dense.rigid_matrix);
+        else
+            dense.factor.compute(dense.matrix);
     }
 }
 
-bool ContactSet::update_point(ContactPoint& contact, const BodyField& field, double load) const {
+void ContactSet::set_forces(BodyField& field, const std::vector<int>& bodies) const {
+    for (int body : bodies) {
+        Mat34& force = field.dense_bodies[field.dense[body]].force;
+        force.setZero();
+        for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k]) {
+            const ContactPoint& c = points_[k];
+            const Vec3 push = -slope(c, separation(c, field));
+            const Vec4 x(c.xb.x(), c.xb.y(), c.xb.z(), 1.0);
+            for (int i = 0; i < 4; ++i) force.col(i) += x[i] * push;
+        }
+    }
+}
+
+double ContactSet::update_lag(ContactPoint& contact, const BodyField& field) const {
     const Vec3 s = separation(contact, field);
-    const double gap = contact.normal.dot(s);
-    const double push = contact.stiffness * (contact.aim - gap);
-    const bool was = contact.active;
-    // a contact that only just lets go, or only just touches, is not worth another solve: the next step will see to it
-    const double noise = std::max(contact.weight, small_share * load);
-    if (contact.active ? push < -noise : push > noise) contact.active = !contact.active;
-    contact.force = contact.active ? std::max(0.0, push) : 0.0;
-    const Vec3 moved = s - contact.start;
-    const double slide = (moved - contact.normal * contact.normal.dot(moved)).norm();
-    const double before = contact.slide_stiffness;
-    contact.slide_stiffness = contact.friction * contact.force / std::max(slide, slide_);
-    const double limit = contact.friction * contact.force;
-    const bool settling = std::abs(contact.slide_stiffness - before) * slide >
-                              std::max(0.02 * limit, small_share * contact.friction * load) &&
-                          limit > 0.0;
-    return contact.active != was || settling;
+    contact.force = contact.stiffness * std::max(0.0, contact.aim - contact.normal.dot(s));
+    const double before = contact.friction_limit;
+    contact.friction_limit = contact.friction * contact.force;
+    choose_branch(contact, s);
+    return std::abs(contact.friction_limit - before);
 }
 
-bool ContactSet::update(const BodyField& field, int body) {
-    double load = 0.0;
+double ContactSet::update_lag(const BodyField& field, int body) {
+    double most = 0.0;
     for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k])
-        if (points_[k].active) load += std::max(0.0, press(points_[k], field));
-    bool changed = false;
-    for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k])
-        changed |= update_point(points_[k], field, load);
-    return changed;
+        most = std::max(most, update_lag(points_[k], field));
+    return most;
 }
 
-bool ContactSet::update(const BodyField& field, const std::vector<int>& contacts) {
-    for (int k : contacts) load_[points_[k].a] = load_[points_[k].b] = 0.0;
-    for (int k : contacts) {
-        if (!points_[k].active) continue;
-        const double push = std::max(0.0, press(points_[k], field));
-        load_[points_[k].a] += push;
-        load_[points_[k].b] += push;
+double ContactSet::update_lag(const BodyField& field, const std::vector<int>& contacts) {
+    double most = 0.0;
+    for (int k : contacts) most = std::max(most, update_lag(points_[k], field));
+    return most;
+}
+
+ColliderTerms::ColliderTerms(ContactSet& contacts, const std::vector<int>& bodies) : contacts_(contacts) {
+    for (int body : bodies)
+        for (int k = contacts.first_of(body); k >= 0; k = contacts.next_of(k)) contact_.push_back(k);
+}
+
+void ColliderTerms::read_terms(const BodyField& field, BoundedTerm* terms) {
+    for (std::size_t k = 0; k < contact_.size(); ++k) {
+        const ContactPoint& c = contacts_.points()[contact_[k]];
+        terms[k].at = ContactSet::separation(c, field) + field.moved_point(c.b, field.dq[c.b], c.xb);
+        terms[k].force = ContactSet::model_slope(c, terms[k].at);
     }
-    bool changed = false;
-    for (int k : contacts)
-        changed |= update_point(points_[k], field, std::min(load_[points_[k].a], load_[points_[k].b]));
-    return changed;
+}
+
+void ColliderTerms::choose_branches(const BoundedTerm* terms) {
+    for (std::size_t k = 0; k < contact_.size(); ++k)
+        contacts_.choose_branch(contacts_.points()[contact_[k]], terms[k].at);
 }
 
 void ContactSet::write(const BodyField& field, Outputs& outputs) const {
     outputs.contacts.clear();
     for (const ContactPoint& c : points_) {
-        if (!c.active || c.force <= 0.0) continue;
-        const Vec3 s = separation(c, field), moved = s - c.start;
+        const Vec3 s = separation(c, field);
+        const Vec3 force = -slope(c, s);
+        if (!(force.dot(c.normal) > 0.0)) continue;
         Contact out;
         out.a = c.a;
         out.b = c.b;
         out.point = transform(field.x[c.b], c.xb);
         out.normal = c.normal;
         out.distance = c.normal.dot(s);
-        out.force = c.force * c.normal - c.slide_stiffness * (moved - c.normal * c.normal.dot(moved));
+        out.force = force;
         outputs.contacts.push_back(out);
     }
 }
@@ -346,7 +389,7 @@ int ContactSet::count() const {
 void ContactSet::remember() {
     last_force_.clear();
     for (const ContactPoint& c : points_)
-        if (c.active) last_force_[c.key] = c.force;
+        if (c.force > 0.0) last_force_[c.key] = c.force;
 }
 
 void ContactSet::save(std::ostream& out) const {

@@ -1,9 +1,10 @@
 // Contact of moving bodies with colliders and with each other, as soft terms of one step.
 //
 // A contact is a pair of material points and a normal, found at the step's start; its gap is linear in the bodies'
-// coordinates. While active it costs k/2 (gap - aim)^2; friction is lagged and smoothed: k_t/2 |u_t|^2 with
-// k_t = mu f_n / max(|u_t|, eps_v h). Against a static or scripted body these are terms of one body's matrix; between
-// two moving bodies they are soft rows of the dual system (DualRows), so that the body matrices stay separate.
+// coordinates. Its potential is convex in the separation: k/2 min(0, gap - aim)^2 for the normal, and for friction, with the
+// normal force f_n of the last iteration, mu f_n times the length of the slide u, smoothed below eps_v h. In a linear solve friction
+// is the quadratic k_t/2 |u|^2 with k_t = mu f_n / max(|u|, eps_v h). Against a static or scripted body these are terms of one body's
+// matrix; between two moving bodies they are soft rows of the dual system (DualRows), so that the body matrices stay separate.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "geometry/broad_phase.hpp"
 #include "geometry/collide/collider.hpp"
 #include "methods/articulated/body_field.hpp"
+#include "methods/articulated/bounded_terms.hpp"
 #include "methods/articulated/near_colliders.hpp"
 #include "methods/articulated/probes.hpp"
 
@@ -21,21 +23,26 @@ namespace tenon::articulated {
 struct ContactOptions {
     double stiffness = 1.0;     // times the stiffness chosen from material and step
     double slide_speed = 1e-3;  // m/s, eps_v: friction is smoothed below it
-    int max_iterations = 4;     // solves spent on contacts that change sides
+    int max_iterations = 4;     // solves spent on the active set of contacts
 };
+
+// Contact forces are solved for to this share of the largest force.
+constexpr double contact_tolerance = 1e-3;
+
+// Names a contact by its bodies and the features that touch: the same from step to step.
+std::uint64_t contact_key(int a, int b, std::uint64_t feature);
 
 struct ContactPoint {
     int a = -1, b = -1;  // b moves; a may be static or scripted
     Vec3 xa, xb;         // material points, body frames
     Vec3 normal;         // from a to b
     double stiffness = 0.0, friction = 0.0;
-    double weight = 0.0;    // forces smaller than this do not change sides
     double aim = 0.0;       // gap that an active contact returns to
     std::uint64_t key = 0;  // of the pair and its features: the same from step to step
     Vec3 start;             // x_b - x_a at the step's start (a at its end pose when it does not move freely)
-    // lagged
-    bool active = false;
-    double force = 0.0;            // normal force
+    bool active = false;    // on the pressing branch
+    double force = 0.0;     // normal force at the last iterate
+    double friction_limit = 0.0;   // mu f_n, lagged
     double slide_stiffness = 0.0;  // k_t
     bool both_move = false;
 };
@@ -58,20 +65,27 @@ class ContactSet {
     std::vector<ContactPoint>& points() { return points_; }
     const std::vector<ContactPoint>& points() const { return points_; }
 
-    // Terms of contacts with colliders, into dense matrices of the bodies they touch.
+    // Terms of contacts with colliders on their present branches, into dense matrices and forces of the bodies they touch.
     void make_dense(BodyField& field, const std::vector<int>& bodies) const;
-
-    // Energy of the given body's contacts with colliders at the iterate.
-    double energy(const BodyField& field, int body) const;
+    // Forces of contacts with colliders at the iterate, as the potentials have them.
+    void set_forces(BodyField& field, const std::vector<int>& bodies) const;
     bool touches(int body) const { return !first_of_body_.empty() && first_of_body_[body] >= 0; }
 
-    // Normal forces, sides and friction from the iterate, for one body's contacts with colliders, or for the given
-    // contacts between moving bodies. True when a side changed or friction is still settling.
-    bool update(const BodyField& field, int body);
-    bool update(const BodyField& field, const std::vector<int>& contacts);
+    // The gradient of a contact's potential with respect to the separation.
+    Vec3 slope(const ContactPoint& contact, const Vec3& separation) const;
+    // The same on the contact's present branch.
+    static Vec3 model_slope(const ContactPoint& contact, const Vec3& separation);
+    void choose_branch(ContactPoint& contact, const Vec3& separation) const;
+
+    // Normal forces, and the friction they allow, from the iterate. Returns by how much the friction of one changed, N.
+    double update_lag(const BodyField& field, int body);
+    double update_lag(const BodyField& field, const std::vector<int>& contacts);
+
+    // The contacts of a body with colliders, by index: the first, and the next; -1 after the last.
+    int first_of(int body) const { return first_of_body_[body]; }
+    int next_of(int contact) const { return next_of_body_[contact]; }
 
     static Vec3 separation(const ContactPoint& contact, const BodyField& field);
-    double point_energy(const ContactPoint& contact, const BodyField& field) const;
 
     void write(const BodyField& field, Outputs& outputs) const;
     double min_distance(const BodyField& field) const;
@@ -82,7 +96,7 @@ class ContactSet {
     void load(std::istream& in);
 
   private:
-    bool update_point(ContactPoint& contact, const BodyField& field, double load) const;
+    double update_lag(ContactPoint& contact, const BodyField& field) const;
     void collider_pairs(const Model& model, const State& state, const BodyField& field, double h);
     void add_pair(const Model& model, const State& state, const BodyField& field, int a, int b, double h,
                   std::vector<int>& impacts);
@@ -103,10 +117,27 @@ class ContactSet {
     std::vector<int> hits_;
     geometry::collide::ContactList found_;
     std::vector<ContactPoint> points_;
-    std::vector<double> load_;  // per body, where links touch each other: what presses on it
     std::vector<int> next_of_body_, first_of_body_;  // contacts with colliders, listed per moving body
     std::unordered_map<std::uint64_t, double> last_force_;
     double slide_ = 0.0;  // eps_v h of this step
+};
+
+// The contacts of some bodies with colliders, as terms of a convex solve.
+class ColliderTerms : public BoundedTerms {
+  public:
+    ColliderTerms(ContactSet& contacts, const std::vector<int>& bodies);
+    std::size_t term_count() const override { return contact_.size(); }
+    void read_terms(const BodyField& field, BoundedTerm* terms) override;
+    Vec3 term_slope(std::size_t k, const Vec3& at) const override {
+        return contacts_.slope(contacts_.points()[contact_[k]], at);
+    }
+    void choose_branches(const BoundedTerm* terms) override;
+    double term_tolerance(std::size_t) const override { return contact_tolerance; }
+    double term_noise(std::size_t) const override { return 0.0; }
+
+  private:
+    ContactSet& contacts_;
+    std::vector<int> contact_;
 };
 
 }  // namespace tenon::articulated

@@ -11,6 +11,7 @@ BodyKind make_kind(double mass, const Vec3& second_moments, double volume, doubl
     kind.moments = second_moments;
     kind.volume_mu = volume * young / (2.0 * (1.0 + poisson));
     kind.volume_lambda = volume * young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson));
+    kind.gyration = std::sqrt(second_moments.sum() / mass);
     return kind;
 }
 
@@ -22,12 +23,71 @@ KindMatrix make_kind_matrix(const BodyKind& kind, double eta) {
     matrix.volume_mu = kind.volume_mu;
     matrix.volume_lambda = kind.volume_lambda;
     matrix.translation_inverse = 1.0 / matrix.mass_rate;
+    matrix.rigid = kind.rigid;
+    matrix.gyration = kind.gyration;
+    if (kind.rigid) return matrix;
     // (D + c 1 1^T)^-1 by Sherman and Morrison, D diagonal.
     const Vec3 d = (matrix.inertia.array() + 2.0 * kind.volume_mu).inverse();
     matrix.stretch_inverse =
         -(kind.volume_lambda / (1.0 + kind.volume_lambda * d.sum())) * (d * d.transpose());
     matrix.stretch_inverse.diagonal() += d;
     return matrix;
+}
+
+Mat3 turn_matrix(const KindMatrix& kind, const Mat3& stress) {
+    const double trace = stress.trace();
+    Mat3 G = -stress;
+    G.diagonal().array() += trace;
+    // positive semidefinite by its minors, or bounded from above pair by pair
+    const double size = G.cwiseAbs().maxCoeff(), none = -1e-12 * size;
+    const double m2 = G(0, 0) * G(1, 1) - G(0, 1) * G(1, 0), m1 = G(1, 1) * G(2, 2) - G(1, 2) * G(2, 1),
+                 m3 = G(0, 0) * G(2, 2) - G(0, 2) * G(2, 0);
+    const bool definite = G(0, 0) >= none && G(1, 1) >= none && G(2, 2) >= none && m1 >= none * size &&
+                          m2 >= none * size && m3 >= none * size && G.determinant() >= none * size * size;
+    if (!definite) {
+        const Vec3 g = geometric_stiffness(stress);
+        G = Mat3::Zero();
+        for (int p = 0; p < 3; ++p) G(p, p) = 4.0 * g[p];
+    }
+    for (int p = 0; p < 3; ++p) G(p, p) += kind.inertia[(p + 1) % 3] + kind.inertia[(p + 2) % 3];
+    return G;
+}
+
+BodyInverse make_rigid_inverse(const KindMatrix& kind, const Mat3& stress) {
+    BodyInverse inverse;
+    inverse.kind = &kind;
+    inverse.turn = turn_matrix(kind, stress).inverse();
+    inverse.turn = (0.5 * (inverse.turn + inverse.turn.transpose())).eval();
+    return inverse;
+}
+
+Mat3 exponential(const Vec3& w) {
+    const double square = w.squaredNorm();
+    double s = 1.0 - square / 6.0 * (1.0 - square / 20.0), c = 0.5 - square / 24.0 * (1.0 - square / 30.0);
+    if (square > 1e-4) {
+        const double angle = std::sqrt(square), half = std::sin(0.5 * angle) / angle;
+        s = std::sin(angle) / angle;
+        c = 2.0 * half * half;
+    }
+    const Mat3 W = skew_matrix(w);
+    return Mat3::Identity() + s * W + c * product(W, W);
+}
+
+void retract(const KindMatrix& kind, const Mat3& F, Mat3& rotation, Mat3& stretch) {
+    Vec3 w = 0.5 * torque_of(F);
+    if (kind.rigid) {
+        stretch.setIdentity();
+    } else {
+        Mat3 K = -stretch;
+        K.diagonal().array() += stretch.trace();
+        w = K.inverse() * torque_of(F);
+        const Mat3 dS = F - product(skew_matrix(w), stretch);
+        stretch += 0.5 * (dS + dS.transpose());
+    }
+    rotation = product(rotation, exponential(w));
+    // one step of R <- R (3 I - R^T R)/2 keeps round-off from adding up
+    const Mat3 C = product_left_transposed(rotation, rotation);
+    rotation = product(rotation, Mat3(1.5 * Mat3::Identity() - 0.5 * C));
 }
 
 Polar safe_polar(const Mat3& A) {

@@ -6,12 +6,25 @@
 //   one 2x2 block per pair (F_ij, F_ji), with the geometric stiffness g of the stress,
 //   one scalar m/eta^2 for the translation,
 // so that its inverse needs no factorisation. eta is the effective step: h (implicit Euler) or 2h/3 (BDF2).
+//
+// A rigid body is the limit of infinite stiffness. Its increments are turns, F = [w]: the 3x3 block's inverse vanishes, and the
+// three 2x2 inverses become [1 -1; -1 1]/K_pp with the matrix of turns K = diag(I_i + I_j)/eta^2 + tr(VP) - VP. The stress VP no
+// longer comes from strain but from the forces, VP = sym R^T (sum of all affine forces on the body).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "methods/articulated/small_products.hpp"
+#include "tenon/scene.hpp"
 #include "tenon/types.hpp"
 
 namespace tenon::articulated {
+
+// Bodies are elastic when the scene gives their material a modulus, and rigid otherwise.
+inline bool is_elastic(const MaterialSpec& material) {
+    return material.young_given;
+}
 
 // What alike bodies share: mass distribution and stiffness.
 struct BodyKind {
@@ -19,6 +32,8 @@ struct BodyKind {
     Vec3 moments = Vec3::Ones();  // integral of rho x_k^2 in the principal frame
     double volume_mu = 0.0;       // V mu
     double volume_lambda = 0.0;   // V lambda
+    bool rigid = false;           // no strain at all: the two above are not used
+    double gyration = 1.0;        // m, root of (sum of moments / mass): turns torques into forces
 };
 
 BodyKind make_kind(double mass, const Vec3& second_moments, double volume, double young, double poisson);
@@ -30,6 +45,8 @@ struct KindMatrix {
     double volume_mu = 0.0, volume_lambda = 0.0;
     Mat3 stretch_inverse = Mat3::Zero();  // of the 3x3 block of the diagonal entries
     double translation_inverse = 0.0;     // eta^2/m
+    bool rigid = false;
+    double gyration = 1.0;
 };
 
 KindMatrix make_kind_matrix(const BodyKind& kind, double eta);
@@ -79,11 +96,11 @@ inline double inertial_energy(const KindMatrix& kind, const Mat34& q, const Mat3
     return 0.5 * sum;
 }
 
-// Minus the gradient of the incremental potential.
+// Minus the gradient of the incremental potential. The stress of a rigid body does not push: it is made by the other forces.
 inline Mat34 body_force(const KindMatrix& kind, const Mat34& q, const Mat34& target, const Mat3& rotation,
                         const Mat3& stress) {
     Mat34 force;
-    const Mat3 elastic = product(rotation, stress);
+    const Mat3 elastic = kind.rigid ? Mat3(Mat3::Zero()) : product(rotation, stress);
     for (int k = 0; k < 3; ++k)
         for (int i = 0; i < 3; ++i) force(i, k) = -elastic(i, k) - kind.inertia[k] * (q(i, k) - target(i, k));
     for (int i = 0; i < 3; ++i) force(i, 3) = -kind.mass_rate * (q(i, 3) - target(i, 3));
@@ -96,6 +113,7 @@ struct BodyInverse {
     Vec3 ij = Vec3::Zero();     // (F_ij, F_ij) entry
     Vec3 ji = Vec3::Zero();     // (F_ji, F_ji) entry
     Vec3 cross = Vec3::Zero();  // (F_ij, F_ji) entry
+    Mat3 turn;                  // of rigid bodies, instead of the above: K^-1
 };
 
 // Geometric stiffness of each pair: g = max(0, V (P_ii + P_jj + |P_ik| + |P_jk|) / 4).
@@ -124,8 +142,30 @@ inline BodyInverse make_body_inverse(const KindMatrix& kind, const Vec3& g) {
     return inverse;
 }
 
+// What is skew in G, as the torque of its columns: sum_k e_k x G_k.
+inline Vec3 torque_of(const Mat3& G) {
+    return {G(2, 1) - G(1, 2), G(0, 2) - G(2, 0), G(1, 0) - G(0, 1)};
+}
+
+// The matrix of turns K of a rigid body; where its geometric part is indefinite, its bound from above.
+Mat3 turn_matrix(const KindMatrix& kind, const Mat3& stress);
+BodyInverse make_rigid_inverse(const KindMatrix& kind, const Mat3& stress);
+
+// The inverse of a body's matrix under the given stress, elastic or rigid.
+inline BodyInverse make_body_inverse(const KindMatrix& kind, const Mat3& stress) {
+    return kind.rigid ? make_rigid_inverse(kind, stress)
+                      : make_body_inverse(kind, geometric_stiffness(stress));
+}
+
+inline Mat3 skew_matrix(const Vec3& w) {
+    Mat3 W;
+    W << 0.0, -w.z(), w.y(), w.z(), 0.0, -w.x(), -w.y(), w.x(), 0.0;
+    return W;
+}
+
 // F = H^-1 G for the affine part, both in the rotated frame.
 inline Mat3 apply_rotated(const BodyInverse& inverse, const Mat3& G) {
+    if (inverse.kind->rigid) return skew_matrix(product(inverse.turn, torque_of(G)));
     Mat3 F;
     const Vec3 stretched = product(inverse.kind->stretch_inverse, Vec3(G(0, 0), G(1, 1), G(2, 2)));
     for (int k = 0; k < 3; ++k) F(k, k) = stretched[k];
@@ -137,16 +177,22 @@ inline Mat3 apply_rotated(const BodyInverse& inverse, const Mat3& G) {
     return F;
 }
 
+// H^-1 force. The force is the world's; the affine part F of the increment is in the rotated frame, dA = R F.
 inline Mat34 apply(const BodyInverse& inverse, const Mat3& rotation, const Mat34& force) {
     const Mat3 rotated = product_left_transposed(rotation, linear_part(force));
     Mat34 out;
-    set_linear_part(out, product(rotation, apply_rotated(inverse, rotated)));
+    set_linear_part(out, apply_rotated(inverse, rotated));
     for (int i = 0; i < 3; ++i) out(i, 3) = inverse.kind->translation_inverse * force(i, 3);
     return out;
 }
 
 // Movement of body point x under a unit force at body point y, in the rotated frame: J(x) H^-1 J(y)^T.
 inline Mat3 point_compliance(const BodyInverse& inverse, const Vec3& x, const Vec3& y) {
+    if (inverse.kind->rigid) {
+        Mat3 S = -product(skew_matrix(x), product(inverse.turn, skew_matrix(y)));
+        S.diagonal().array() += inverse.kind->translation_inverse;
+        return S;
+    }
     const Mat3& stretch = inverse.kind->stretch_inverse;
     Mat3 S;
     for (int i = 0; i < 3; ++i) S(i, i) = stretch(i, i) * x[i] * y[i] + inverse.kind->translation_inverse;
@@ -159,6 +205,13 @@ inline Mat3 point_compliance(const BodyInverse& inverse, const Vec3& x, const Ve
     }
     return S;
 }
+
+// exp([w]), to round-off.
+Mat3 exponential(const Vec3& w);
+
+// A <- R exp([w]) (S + dS) for the increment F in the frame of R, where A = R S: turns turn, and only what is symmetric
+// strains (of a rigid body nothing does). With F = [w] S + dS, dS symmetric: (tr(S) - S) w = torque of F.
+void retract(const KindMatrix& kind, const Mat3& F, Mat3& rotation, Mat3& stretch);
 
 // The body matrix itself, 12x12 in the world frame: for oracles, and for bodies that carry contact terms.
 Mat12 dense_body_matrix(const KindMatrix& kind, const Vec3& g, const Mat3& rotation);

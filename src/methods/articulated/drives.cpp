@@ -7,7 +7,11 @@ namespace tenon::articulated {
 namespace {
 
 using Kind = DriveRow::Kind;
-using State = DriveRow::State;
+using Branch = DriveRow::Branch;
+
+// A motor that holds a position with bounded force is damped: it pushes by theta - theta* + this time the same of the rate, or
+// it would swing about its target for ever.
+constexpr double settling_time = 0.1;  // s
 
 double dot(const Mat34& a, const Mat34& b) {
     return a.cwiseProduct(b).sum();
@@ -52,19 +56,19 @@ double coordinate_rate(const DriveRow& drive, const Joint& joint, const Mat34& q
 
 std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index) {
     std::vector<DriveRow> rows;
-    const auto add = [&](Kind kind, int coordinate, State state = State::hold, int component = 0) {
+    const auto add = [&](Kind kind, int coordinate, Branch branch = Branch::hold, int component = 0) {
         DriveRow row;
         row.kind = kind;
         row.joint = joint_index;
         row.coordinate = coordinate;
         row.component = component;
-        row.state = state;
+        row.branch = branch;
         rows.push_back(row);
     };
     const int coordinates = joint_coordinate_count(joint.spec.type);
     for (int k = 0; k < std::min<int>(coordinates, static_cast<int>(joint.spec.drives.size())); ++k) {
         const DriveSpec& drive = joint.spec.drives[k];
-        if (drive.limits) add(Kind::limit, k, State::off);
+        if (drive.limits) add(Kind::limit, k, Branch::off);
         if (drive.spring || drive.armature > 0) add(Kind::smooth, k);
         if (drive.motor.type == MotorSpec::Type::force) add(Kind::force, k);
         if (drive.motor.type == MotorSpec::Type::velocity || drive.motor.type == MotorSpec::Type::position)
@@ -74,7 +78,7 @@ std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index) {
     if (joint.spec.type == JointType::ball) {
         const bool twist_has_drive = joint.spec.drives.size() > 1 && joint.spec.drives[1].spring;
         if (joint.spec.twist && !twist_has_drive) add(Kind::smooth, 1);
-        if (joint.spec.bend) add(Kind::bend, 0, State::hold, 0), add(Kind::bend, 0, State::hold, 1);
+        if (joint.spec.bend) add(Kind::bend, 0, Branch::hold, 0), add(Kind::bend, 0, Branch::hold, 1);
     }
     return rows;
 }
@@ -87,6 +91,7 @@ void begin_step(DriveRow& drive, const Joint& joint, const std::array<double, 3>
         return body < 0 ? world : all[body];
     };
     const Mat34 &qa = map(start.state.q, a, world_map()), &qb = map(start.state.q, b, world_map());
+    drive.started = drive.branch;
     drive.reference = coordinate_at(drive, joint, qa, qb, coordinate[std::min(drive.coordinate, 2)]);
 
     const auto k = static_cast<std::size_t>(drive.coordinate);
@@ -134,15 +139,21 @@ void begin_step(DriveRow& drive, const Joint& joint, const std::array<double, 3>
             break;
         case Kind::servo: {
             const double wanted = profile_at(spec->motor, start.time);
-            drive.target = spec->motor.type == MotorSpec::Type::velocity ? predicted + eta * wanted : wanted;
             drive.bound = spec->motor.max;
-            drive.state = State::hold;
+            if (spec->motor.type == MotorSpec::Type::velocity) {
+                drive.target = predicted + eta * wanted;
+            } else if (drive.bound < 1e299) {  // theta - w + tau ((theta - predicted)/eta - dw/dt) = 0
+                const double rate = (wanted - profile_at(spec->motor, start.time - eta)) / eta;
+                const double share = settling_time / eta;
+                drive.target = (wanted + share * predicted + settling_time * rate) / (1.0 + share);
+            } else {
+                drive.target = wanted;
+            }
             break;
         }
         case Kind::friction:
             drive.target = predicted;
             drive.bound = spec->friction;
-            drive.state = State::hold;
             break;
         case Kind::force:
             drive.target = std::clamp(profile_at(spec->motor, start.time), -spec->motor.max, spec->motor.max);
@@ -171,45 +182,30 @@ DriveValue evaluate(const DriveRow& drive, const Joint& joint, const Mat34& qa, 
             out.compliance = drive.stiffness > 0 ? 1.0 / drive.stiffness : 1e300;
             break;
         case Kind::limit:
-            out.value = out.coordinate - (drive.state == State::at_low ? drive.low : drive.high);
+            out.value = out.coordinate - (drive.branch == Branch::low ? drive.low : drive.high);
+            out.compliance = 1.0 / drive.stiffness;
             break;
         case Kind::force:
             break;
         default:
             out.value = out.coordinate - drive.target;
+            out.compliance = is_bounded(drive) ? 1.0 / drive.stiffness : 0.0;
     }
     return out;
 }
 
-bool update_state(DriveRow& drive, double coordinate, double& multiplier) {
-    const State before = drive.state;
-    switch (drive.kind) {
-        case Kind::limit:
-            if (drive.state == State::off) {
-                if (coordinate > drive.high) drive.state = State::at_high;
-                if (coordinate < drive.low) drive.state = State::at_low;
-            } else if ((drive.state == State::at_high && multiplier < 0.0) ||
-                       (drive.state == State::at_low && multiplier > 0.0)) {
-                drive.state = State::off;
-            }
-            if (drive.state == State::off) multiplier = 0.0;
-            break;
-        case Kind::servo:
-        case Kind::friction:
-            if (drive.state == State::hold) {
-                if (multiplier > drive.bound) drive.state = State::at_high;
-                if (multiplier < -drive.bound) drive.state = State::at_low;
-            } else if ((drive.state == State::at_high && coordinate < drive.target) ||
-                       (drive.state == State::at_low && coordinate > drive.target)) {
-                drive.state = State::hold;
-            }
-            if (drive.state == State::at_high) multiplier = drive.bound;
-            if (drive.state == State::at_low) multiplier = -drive.bound;
-            break;
-        default:
-            break;
-    }
-    return drive.state != before;
+double slope_at(const DriveRow& drive, double coordinate) {
+    if (drive.kind == Kind::limit)
+        return drive.stiffness *
+               (std::max(0.0, coordinate - drive.high) + std::min(0.0, coordinate - drive.low));
+    return std::clamp(drive.stiffness * (coordinate - drive.target), -drive.bound, drive.bound);
+}
+
+DriveRow::Branch branch_at(const DriveRow& drive, double coordinate) {
+    if (drive.kind == Kind::limit)
+        return coordinate > drive.high ? Branch::high : coordinate < drive.low ? Branch::low : Branch::off;
+    const double push = drive.stiffness * (coordinate - drive.target);
+    return push > drive.bound ? Branch::high : push < -drive.bound ? Branch::low : Branch::hold;
 }
 
 }  // namespace tenon::articulated

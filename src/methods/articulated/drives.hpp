@@ -1,8 +1,12 @@
 // What acts along a joint's free coordinates, as rows of the dual system.
 //
-// Springs, dampers and armature are one quadratic in the coordinate at the step's end, K/2 (theta - theta*)^2: a soft
-// row of compliance 1/K. Motors and friction are rows that hold a target while their multiplier stays within bounds;
-// limits are rows that bind one way.
+// Each has a convex potential of its coordinate theta at the step's end, and the row's multiplier is the potential's slope:
+//   springs, dampers, armature   K/2 (theta - theta*)^2                     a row of compliance 1/K
+//   limits                       k/2 (distance beyond the limit)^2          active beyond it
+//   bounded motors, friction     Huber: k/2 (theta - theta*)^2 up to the bound of the force, then a straight line
+//   given forces                 a straight line
+// The stiffness k of limits, motors and friction is not a property of the joint: it is 1e6 times what the row feels, so that
+// they give by a millionth of what the same force would move the bodies in one step.
 #pragma once
 
 #include <vector>
@@ -14,24 +18,21 @@ namespace tenon::articulated {
 
 struct DriveRow {
     enum class Kind { smooth, bend, limit, servo, friction, force };
-    enum class State {
-        off,
-        hold,
-        at_low,
-        at_high
-    };  // at_low/high: a limit's side, or a multiplier at its bound
+    // The branch of the potential on which the row is: off (no force), hold (quadratic), at a limit, or at a bound of the force.
+    enum class Branch { off, hold, low, high };
     Kind kind = Kind::smooth;
     int joint = -1;
     int coordinate = 0;
     int component = 0;  // of a bend spring: 0 or 1
     int row = 0;        // within the joint's block
     // of this step
-    double stiffness = 0.0;        // K of smooth rows
-    double target = 0.0;           // theta*, or what a servo holds
+    double stiffness = 0.0;        // K, or k of this linearisation
+    double target = 0.0;           // theta*, or a given force
     double bound = 1e300;          // largest |multiplier|
     double low = 0.0, high = 0.0;  // limits
     double reference = 0.0;        // coordinate at the step's start, turns counted
-    State state = State::hold;
+    Branch branch = Branch::hold;
+    Branch started = Branch::hold;  // on which branch the step began
 };
 
 // The drive rows that a joint needs.
@@ -48,28 +49,38 @@ struct DriveValue {
 DriveValue evaluate(const DriveRow& drive, const Joint& joint, const Mat34& qa, const Mat34& qb,
                     std::array<Mat34, 2>* gradient = nullptr);
 
-// Moves the row to the side that its multiplier and coordinate ask for; `multiplier` becomes the given one where
-// the row no longer binds.
-// True when the side changed.
-bool update_state(DriveRow& drive, double coordinate, double& multiplier);
-
-// Whether it may change sides.
-inline bool has_sides(const DriveRow& drive) {
-    return drive.kind == DriveRow::Kind::limit || drive.kind == DriveRow::Kind::servo ||
-           drive.kind == DriveRow::Kind::friction;
+// Whether its potential has branches.
+inline bool is_bounded(const DriveRow& drive) {
+    return drive.kind == DriveRow::Kind::limit ||
+           ((drive.kind == DriveRow::Kind::servo || drive.kind == DriveRow::Kind::friction) &&
+            drive.bound < 1e299);
 }
 
-inline bool binds(const DriveRow& drive) {
+// The slope of a bounded row's potential, and the branch on which a coordinate is.
+double slope_at(const DriveRow& drive, double coordinate);
+DriveRow::Branch branch_at(const DriveRow& drive, double coordinate);
+
+// The force of a row that is not active: at its bound, or none.
+inline double given_force(const DriveRow& drive) {
+    if (drive.kind == DriveRow::Kind::force) return -drive.target;
+    if (drive.kind == DriveRow::Kind::limit) return 0.0;
+    return drive.branch == DriveRow::Branch::high  ? drive.bound
+           : drive.branch == DriveRow::Branch::low ? -drive.bound
+                                                   : 0.0;
+}
+
+// Whether the row belongs to the linear system.
+inline bool is_active(const DriveRow& drive) {
     switch (drive.kind) {
         case DriveRow::Kind::smooth:
         case DriveRow::Kind::bend:
             return true;
         case DriveRow::Kind::limit:
-            return drive.state != DriveRow::State::off;
+            return drive.branch != DriveRow::Branch::off;
         case DriveRow::Kind::force:
             return false;
         default:
-            return drive.state == DriveRow::State::hold;
+            return drive.branch == DriveRow::Branch::hold;
     }
 }
 

@@ -81,7 +81,11 @@ void DualRows::finish(const SolverChoice& choice) {
     }
     moved_.resize(gradient_.size());
     free_.resize(body_.size());
-    frame_.resize(body_.size());
+    slopes_.resize(body_.size());
+    clique_of_slot_.assign(static_cast<std::size_t>(max_bodies) * blocks_.size(), -1);
+    for (int b = 0; b < blocks(); ++b)
+        for (int s = 0; s < blocks_[b].body_count; ++s)
+            clique_of_slot_[max_bodies * b + s] = clique_of[blocks_[b].bodies[s]];
     rhs_.resize(value.size());
     solver_ = make_clique_solver(system_, choice);
 }
@@ -92,9 +96,9 @@ void DualRows::assemble(const BodyField& field) {
         thread_local std::vector<Mat34> turned;  // R^T C of active rows; zero for others
         thread_local std::vector<const Mat34*> moved;
         const int body = body_[c];
-        const bool dense = field.dense[body] >= 0;
         const BodyInverse inverse = field.inverse(body);
-        frame_[c] = dense ? Mat3(Mat3::Identity()) : field.rotation[body];
+        const Mat3& R = field.rotation[body];
+        const bool dense = field.dense[body] >= 0;
         const int size = system_.clique_rows(static_cast<int>(c));
         turned.resize(size);
         moved.resize(size);
@@ -110,14 +114,15 @@ void DualRows::assemble(const BodyField& field) {
                 if (!active[block.row_start + r]) {
                     to.setZero();
                     out.setZero();
-                } else if (dense) {
-                    to = from;
+                    continue;
+                }
+                const Mat3 G = product_left_transposed(R, linear_part(from));
+                set_linear_part(to, G);
+                to.col(3) = from.col(3);
+                if (dense) {
                     out = field.apply_inverse(body, inverse, from);
                 } else {
-                    const Mat3 G = product_left_transposed(frame_[c], linear_part(from));
-                    set_linear_part(to, G);
                     set_linear_part(out, apply_rotated(inverse, G));
-                    to.col(3) = from.col(3);
                     out.col(3) = inverse.kind->translation_inverse * from.col(3);
                 }
             }
@@ -135,6 +140,19 @@ void DualRows::assemble(const BodyField& field) {
         }
     });
     for (std::size_t r = 0; r < value.size(); ++r) system_.diagonal[r] = active[r] ? compliance[r] : 1.0;
+    if (regularisation <= 0.0) return;
+    for (std::size_t c = 0; c < body_.size(); ++c) {
+        const double* matrix = system_.clique_matrix(static_cast<int>(c));
+        const int size = system_.clique_rows(static_cast<int>(c));
+        int row = 0;
+        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
+            const Block& block = blocks_[incidence_[i].block];
+            for (int r = 0; r < block.rows; ++r, ++row)
+                if (active[block.row_start + r])
+                    system_.diagonal[block.row_start + r] +=
+                        regularisation * matrix[row + static_cast<std::size_t>(row) * size];
+        }
+    }
 }
 
 Mat34 DualRows::pushed(std::size_t c, const std::vector<double>& lambda) const {
@@ -146,8 +164,24 @@ Mat34 DualRows::pushed(std::size_t c, const std::vector<double>& lambda) const {
         for (int r = 0; r < block.rows; ++r)
             if (active[block.row_start + r]) sum += lambda[block.row_start + r] * moved_[first + r];
     }
-    set_linear_part(sum, product(frame_[c], linear_part(sum)));
     return sum;
+}
+
+// Adds C free to the right-hand side, solves, and takes what the multipliers do off the free increments.
+void DualRows::solve_free(BodyField& field) {
+    for (std::size_t c = 0; c < body_.size(); ++c) {
+        const Mat34 world = in_world(free_[c], field.rotation[body_[c]]);
+        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
+            const Block& block = blocks_[incidence_[i].block];
+            for (int r = 0; r < block.rows; ++r)
+                if (active[block.row_start + r])
+                    rhs_[block.row_start + r] +=
+                        dot(gradient(incidence_[i].block, incidence_[i].slot, r), world);
+        }
+    }
+    solver_->solve(rhs_.data());
+    parallel_for(body_.size(), kGrain,
+                 [&](std::size_t c) { field.dq[body_[c]] = free_[c] - pushed(c, rhs_); });
 }
 
 void DualRows::solve(BodyField& field) {
@@ -168,29 +202,62 @@ void DualRows::solve(BodyField& field) {
         free_[c] = field.apply_inverse(body, field.inverse(body), force);
     });
     for (std::size_t r = 0; r < value.size(); ++r) rhs_[r] = active[r] ? value[r] : 0.0;
-    for (std::size_t c = 0; c < body_.size(); ++c)
-        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
-            const Block& block = blocks_[incidence_[i].block];
-            for (int r = 0; r < block.rows; ++r)
-                if (active[block.row_start + r])
-                    rhs_[block.row_start + r] +=
-                        dot(gradient(incidence_[i].block, incidence_[i].slot, r), free_[c]);
-        }
-    solver_->solve(rhs_.data());
+    solve_free(field);
     for (std::size_t r = 0; r < value.size(); ++r)
         if (active[r]) multiplier[r] = rhs_[r];
-
-    parallel_for(body_.size(), kGrain,
-                 [&](std::size_t c) { field.dq[body_[c]] = free_[c] - pushed(c, multiplier); });
 }
 
-void DualRows::correct(BodyField& field) {
+void DualRows::balance(BodyField& field, Balance& result) {
+    for (std::size_t c = 0; c < body_.size(); ++c) {
+        const int body = body_[c];
+        Mat34 left = field.force(body);
+        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
+            const Block& block = blocks_[incidence_[i].block];
+            Mat34 force = Mat34::Zero();
+            for (int r = 0; r < block.rows; ++r)
+                if (multiplier[block.row_start + r] != 0.0)
+                    force += multiplier[block.row_start + r] *
+                             gradient(incidence_[i].block, incidence_[i].slot, r);
+            judge_joint_force(field, body, force, result);
+            left -= force;
+        }
+        field.unbalanced[body] = left;
+        judge(field, body, left, result);
+    }
+}
+
+void DualRows::refine(BodyField& field) {
+    parallel_for(body_.size(), kGrain, [&](std::size_t c) {
+        const int body = body_[c];
+        free_[c] = field.apply_inverse(body, field.inverse(body), field.unbalanced[body]);
+    });
     for (std::size_t r = 0; r < value.size(); ++r)
         rhs_[r] = active[r] ? value[r] - compliance[r] * multiplier[r] : 0.0;
-    solver_->solve(rhs_.data());
+    solve_free(field);
     for (std::size_t r = 0; r < value.size(); ++r)
         if (active[r]) multiplier[r] += rhs_[r];
-    parallel_for(body_.size(), kGrain, [&](std::size_t c) { field.dq[body_[c]] = -pushed(c, rhs_); });
+}
+
+void DualRows::begin_slopes(const BodyField& field) {
+    for (std::size_t c = 0; c < body_.size(); ++c)
+        slopes_[c] = in_world(field.dq[body_[c]], field.rotation[body_[c]]);
+}
+
+double DualRows::slope(int block, int row) const {
+    double sum = 0.0;
+    for (int s = 0; s < blocks_[block].body_count; ++s)
+        sum += dot(gradient(block, s, row), slopes_[clique_of_slot_[DualRows::max_bodies * block + s]]);
+    return sum;
+}
+
+double DualRows::self_compliance(const BodyField& field, int block, int row) const {
+    double sum = 0.0;
+    for (int s = 0; s < blocks_[block].body_count; ++s) {
+        const int body = blocks_[block].bodies[s];
+        const Mat34& g = gradient(block, s, row);
+        sum += dot(g, in_world(field.apply_inverse(body, field.inverse(body), g), field.rotation[body]));
+    }
+    return sum;
 }
 
 }  // namespace tenon::articulated

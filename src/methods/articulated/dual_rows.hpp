@@ -56,10 +56,22 @@ class DualRows {
     std::vector<double> multiplier;  // lambda, kept for inactive rows (a given force)
     std::vector<char> active;        // inactive rows do not bind: their multiplier is given
 
+    // Rows that may say the same as others get a compliance of this share of their diagonal entry; passes of refine()
+    // take its effect out.
+    double regularisation = 0.0;
+
     // Factors at the iterate and solves for increments and multipliers.
     void solve(BodyField& field);
-    // With the factors of the last solve: increments that remove `value - E lambda` of active rows; updates multipliers.
-    void correct(BodyField& field);
+    // What is left of all forces at the iterate, with the present gradients and multipliers, into field.unbalanced.
+    void balance(BodyField& field, Balance& result);
+    // With the factors of the last solve: increments that remove field.unbalanced and `value - E lambda` of active rows; updates
+    // multipliers. Needs balance() before.
+    void refine(BodyField& field);
+    // C_r dq of the increments in the field, for rows of blocks that are asked for: call begin_slopes() first.
+    void begin_slopes(const BodyField& field);
+    double slope(int block, int row) const;
+    // C_r H^-1 C_r^T at the iterate.
+    double self_compliance(const BodyField& field, int block, int row) const;
 
     std::string solver_name() const { return solver_ ? solver_->name() : "free"; }
     int redundant_rows() const { return solver_ ? solver_->redundant_rows() : 0; }
@@ -71,16 +83,19 @@ class DualRows {
         int block, slot;
     };
     void assemble(const BodyField& field);
+    void solve_free(
+        BodyField& field);  // from free_ and rhs_ to field.dq; rhs_ becomes the change of multipliers
     Mat34 pushed(std::size_t c, const std::vector<double>& lambda) const;  // H^-1 C^T lambda of active rows
 
     std::vector<Block> blocks_;
     std::vector<Mat34> gradient_;  // C
-    std::vector<Mat34> moved_;     // H^-1 C^T, same layout, in the frames in which it was worked out
-    std::vector<Mat3> frame_;      // per touched body
+    std::vector<Mat34> moved_;     // H^-1 C^T, same layout, as increments
     std::vector<int> body_;        // bodies touched, one per clique
     std::vector<int> incidence_start_;
     std::vector<Incidence> incidence_;
-    std::vector<Mat34> free_;  // H^-1 f per touched body
+    std::vector<Mat34> free_;          // H^-1 f per touched body
+    std::vector<Mat34> slopes_;        // increments in the world's frame, per touched body
+    std::vector<int> clique_of_slot_;  // per gradient slot of a block: its body's place in body_
     solve::CliqueSystem system_;
     std::unique_ptr<solve::CliqueSolver> solver_;
     std::vector<double> rhs_;

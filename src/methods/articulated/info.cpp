@@ -11,11 +11,11 @@ Options read_options(const Params& params) {
     Options options;
     options.bdf2 = params.text("integrator") == "bdf2";
     options.polar_free = params.text("rotation") == "normalised";
-    options.backtracking = params.flag("backtracking");
     options.max_iterations = params.integer("max_iterations");
     options.min_iterations = std::min(params.integer("min_iterations"), options.max_iterations);
     options.strain_tolerance = params.number("strain_tolerance");
     options.joint_tolerance = params.number("joint_tolerance");
+    options.force_tolerance = params.number("force_tolerance");
     options.start_substeps = params.integer("start_substeps");
     options.solver.solver = params.text("solver");
     options.solver.max_closer_rows = params.integer("max_closer_rows");
@@ -56,12 +56,14 @@ std::vector<ParamInfo> parameters() {
          0,
          0,
          {"polar", "normalised"}},
-        {"backtracking", true, "halve steps that do not lower the incremental potential"},
-        {"max_iterations", 12.0, "most solves per step", 1, 1000},
-        {"min_iterations", 1.0, "fewest solves per step", 1, 1000},
+        {"max_iterations", 12.0, "most linearisations per step", 1, 1000},
+        {"min_iterations", 1.0, "fewest linearisations per step", 1, 1000},
         {"strain_tolerance", 0.025,
-         "solve again while turning leaves more strain than this and it still changes", 0, 1},
-        {"joint_tolerance", 1e-9, "corrections go on until joints are closed to this (m, rad)", 1e-14, 1},
+         "a fused step of a ball chain whose straight increments strain links by more is made again", 0, 1},
+        {"joint_tolerance", 1e-9,
+         "a step has converged when joints are closed to this share of their bodies' size (or rad) ...",
+         1e-14, 1},
+        {"force_tolerance", 1e-6, "... and forces balance to this share of the largest", 1e-14, 1},
         {"start_substeps", 8.0, "implicit Euler steps that make up the first BDF2 step", 1, 1000},
         {"max_closer_rows", 96.0, "loops with more closing rows go to the sparse solver", 0, 100000},
         {"contact_stiffness", 1.0, "times the contact stiffness chosen from material and step", 1e-6, 1e6},

@@ -42,8 +42,8 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
     field_.dq.assign(count, Mat34::Zero());
     field_.rotation.assign(count, Mat3::Identity());
     field_.stress.assign(count, Mat3::Zero());
-    field_.elastic.assign(count, 0.0);
-    known_ = false;
+    field_.force_stress.assign(count, Mat3::Zero());
+    field_.unbalanced.assign(count, Mat34::Zero());
     field_.kind.assign(count, 0);
     field_.moving.assign(count, 0);
     field_.euler.assign(count, 0);
@@ -64,8 +64,10 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
         const auto [found, added] = known.try_emplace(key, static_cast<int>(field_.kinds.size()));
         if (added) {
             const MaterialSpec& material = model.materials[model.bodies.material[i]];
-            field_.kinds.push_back(make_kind(model.bodies.mass[i], moments, model.bodies.volume[i],
-                                             material.young, std::min(material.poisson, 0.49)));
+            BodyKind kind = make_kind(model.bodies.mass[i], moments, model.bodies.volume[i], material.young,
+                                      std::min(material.poisson, 0.49));
+            kind.rigid = !is_elastic(material) && !options_.polar_free;
+            field_.kinds.push_back(kind);
         }
         field_.kind[i] = found->second;
     }
@@ -83,28 +85,39 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
     only_chains_ = !contacts_->enabled() && !options_.polar_free && options_.min_iterations <= 1;
     for (const auto& component : components_) only_chains_ = only_chains_ && component->can_sweep();
     keeps_stress_ = false;
-    for (const auto& component : components_) keeps_stress_ = keeps_stress_ || component->forgets_excess();
+    for (const BodyKind& kind : field_.kinds) keeps_stress_ = keeps_stress_ || kind.rigid;
+    only_chains_ = only_chains_ && !keeps_stress_;
     matrix_step_ = 0.0;
 }
 
 StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     timer_.reset();
     total_ = {};
+    total_.converged = true;
     only_swept_ = true;
+    warnings_.clear();
     if (joints_changed(model, state)) build(model, state);
+    if (fresh_ && !has_history_) project_rates(model, state);
+    fresh_ = false;
     const bool with_history = options_.bdf2 && has_history_ && history_step_ == dt;
     const bool whole = !options_.bdf2 || with_history;
-    std::vector<int> euler_before;
-    if (contacts_->enabled()) euler_before = euler_left_;
+    const std::vector<int> euler_before = only_chains_ ? std::vector<int>() : euler_left_;
+    if (keeps_stress_) stress_before_ = field_.force_stress;
     if (!whole || !advance(model, state, dt, state.time + dt, with_history, false)) {
-        if (contacts_->enabled()) euler_left_ = euler_before;
-        advance_in_pieces(model, state, dt,
-                          whole ? std::min(4, options_.start_substeps) : options_.start_substeps);
+        if (!only_chains_) euler_left_ = euler_before;
+        if (keeps_stress_) field_.force_stress = stress_before_;
+        advance_in_substeps(model, state, dt,
+                            whole ? std::min(4, options_.start_substeps) : options_.start_substeps);
     }
     {
         auto guard = timer_.stage("outputs");
         write_joints(model, state, outputs);
     }
+    judge_energy_loss(model, state, dt);
+    return make_report(model, state, outputs);
+}
+
+StepReport ArticulatedMethod::make_report(const Model& model, State& state, Outputs& outputs) {
     StepReport report;
     contacts_->write(field_, outputs);
     report.contacts = static_cast<int>(outputs.contacts.size());
@@ -112,17 +125,16 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
     report.joint_residual = total_.residual;
     report.iterations = total_.solves;
     report.converged = total_.converged;
+    report.warnings = warnings_;
     if (break_joints(model, state, outputs)) report.warnings.push_back("a joint broke");
     report.phases = timer_.stages();
     report.figures = {{"solves", static_cast<double>(total_.solves)},
-                      {"halvings", static_cast<double>(total_.halvings)},
                       {"corrections", static_cast<double>(total_.corrections)},
+                      {"substeps", static_cast<double>(total_.substeps)},
                       {"polar_fallbacks", static_cast<double>(total_.fallbacks)},
-                      {"strain", total_.strain}};
-    if (only_swept_)
-        report.figures.emplace_back("bytes_per_link", sweep_bytes_per_link);
-    else if (current_.size() == 1 && current_[0]->can_sweep())
-        report.figures.emplace_back("bytes_per_link", chain_bytes_per_link(total_.solves));
+                      {"strain", total_.strain},
+                      {"deformation_max", total_.strain * (2.0 + total_.strain)}};
+    if (only_swept_) report.figures.emplace_back("bytes_per_link", sweep_bytes_per_link);
     std::map<std::string, int> solvers;
     for (const Component* component : current_) ++solvers[component->solver_name()];
     for (const auto& [name, count] : solvers)
@@ -131,16 +143,17 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
     return report;
 }
 
-// BDF2 needs a step behind it: the first one is made of small implicit Euler steps. So is a step in which bodies turn too
-// far for the solve to follow, such as the tip of a whip.
-void ArticulatedMethod::advance_in_pieces(const Model& model, State& state, double dt, int pieces) {
+// BDF2 needs a step behind it: the first one is made of small implicit Euler steps. So is a step that did not converge as a
+// whole, such as that of the tip of a whip.
+void ArticulatedMethod::advance_in_substeps(const Model& model, State& state, double dt, int substeps) {
     std::vector<Mat34> start_q = state.q, start_rate = state.rate;
-    pieces = std::max(1, pieces);
+    substeps = std::max(1, substeps);
     total_.strain = 0.0;
     total_.converged = true;
+    total_.substeps = substeps;
     try {
-        for (int k = 0; k < pieces; ++k)
-            advance(model, state, dt / pieces, state.time + dt * (k + 1) / pieces, false, true);
+        for (int k = 0; k < substeps; ++k)
+            advance(model, state, dt / substeps, state.time + dt * (k + 1) / substeps, false, true);
     } catch (...) {
         state.q = start_q;
         state.rate = start_rate;
@@ -152,27 +165,19 @@ void ArticulatedMethod::advance_in_pieces(const Model& model, State& state, doub
     history_step_ = dt;
 }
 
-// Matrices, targets, then each component by itself; the world changes only when all have succeeded.
-// False, with the world as it was, when that was not to be done well in one step and it is not the last try.
+// Targets, contacts, then each component by itself; the world changes only when all have succeeded.
+// False, with the world as it was, when one did not converge and it is not the last try.
 bool ArticulatedMethod::advance(const Model& model, State& state, double h, double end_time,
                                 bool with_history, bool last_try) {
     set_step_size(h, with_history);
     move_scripted(model, state, end_time);
-    // A sweep starts from poses alone: it does not know which strain to leave behind.
-    const bool turning =
-        (known_ || !loaded_stress_.empty()) && last_excess_ > 0.1 * options_.strain_tolerance;
-    const Sweep swept = may_sweep(model, state) && !turning ? sweep(state, h, with_history) : Sweep::failed;
-    if (swept == Sweep::settled) return true;
+    if (may_sweep(model, state) && sweep(state, h, with_history)) return true;
     only_swept_ = false;
     {
         auto guard = timer_.stage("targets");
         set_targets(model, state, h, end_time, with_history);
-    }
-    if (!known_)  // rotation and strain of a state that did not come from a step of ours
         for (const auto& component : components_) refresh(field_, component->bodies);
-    if (!loaded_stress_.empty()) field_.stress.swap(loaded_stress_);
-    loaded_stress_.clear();
-    known_ = false;
+    }
     {
         auto guard = timer_.stage("contacts");
         find_contacts(model, state, h);
@@ -183,54 +188,55 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
     }
     {
         auto guard = timer_.stage("solve");
-        const StepStart start{model, state, with_history ? &previous_q_ : nullptr,
-                              with_history ? &previous_rate_ : nullptr, end_time};
-        reports_.resize(current_.size());
-        const auto run = [&](std::size_t c) {
-            current_[c]->begin_step(field_, start);
-            NewtonLoop loop(options_, field_, *contacts_, *current_[c], touched_[c], state.q);
-            if (swept == Sweep::begun) loop.take_first(&new_rate_);
-            if (!last_try) loop.may_give_up();
-            reports_[c] = loop.run();
-        };
-        std::vector<std::size_t> small;
-        for (std::size_t c = 0; c < current_.size(); ++c)
-            if (current_[c]->bodies.size() >= kLarge)
-                run(c);
-            else
-                small.push_back(c);
-        parallel_for(small.size(), 4, [&](std::size_t k) { run(small[k]); });
+        solve_components(model, state, end_time, with_history, last_try);
     }
-    const bool settled = add_reports();
-    if (!settled && !last_try) return false;
+    if (with_history && restart_at_limits())
+        return advance(model, state, h, end_time, with_history, last_try);
+    if (!add_reports() && !last_try) return false;
     auto guard = timer_.stage("commit");
-    known_ = true;
-    last_excess_ = total_.excess;
     contacts_->remember();
     commit(model, state, h, with_history);
     return true;
 }
 
-// What the components did, into the step's total. Solves of components are made side by side: the most counts.
+void ArticulatedMethod::solve_components(const Model& model, const State& state, double end_time,
+                                         bool with_history, bool last_try) {
+    const StepStart start{model, state, with_history ? &previous_q_ : nullptr,
+                          with_history ? &previous_rate_ : nullptr, end_time};
+    reports_.assign(current_.size(), {});
+    const auto run = [&](std::size_t c) {
+        current_[c]->begin_step(field_, start);
+        NewtonLoop loop(options_, field_, *contacts_, *current_[c], touched_[c]);
+        if (!last_try) loop.may_give_up();
+        reports_[c] = loop.run();
+    };
+    std::vector<std::size_t> small;
+    for (std::size_t c = 0; c < current_.size(); ++c)
+        if (current_[c]->bodies.size() >= kLarge)
+            run(c);
+        else
+            small.push_back(c);
+    parallel_for(small.size(), 4, [&](std::size_t k) { run(small[k]); });
+}
+
+// What the components did, into the step's total. Solves of components are made side by side: the most counts. True when all
+// converged.
 bool ArticulatedMethod::add_reports() {
     SolveReport now;
+    now.converged = true;
     for (const SolveReport& report : reports_) {
         now.solves = std::max(now.solves, report.solves);
-        now.halvings += report.halvings;
         now.strain = std::max(now.strain, report.strain);
         now.residual = std::max(now.residual, report.residual);
-        now.excess = std::max(now.excess, report.excess);
-        now.settled = now.settled && report.settled;
+        now.converged = now.converged && report.converged;
         total_.corrections += report.corrections;
         total_.fallbacks += report.fallbacks;
-        total_.converged = total_.converged && report.converged;
     }
     total_.solves += now.solves;
-    total_.halvings += now.halvings;
     total_.strain = std::max(total_.strain, now.strain);
     total_.residual = now.residual;
-    total_.excess = now.excess;
-    return now.settled;
+    total_.converged = total_.converged && now.converged;
+    return now.converged;
 }
 
 void ArticulatedMethod::set_step_size(double h, bool with_history) {
@@ -262,6 +268,8 @@ void ArticulatedMethod::set_targets(const Model& model, const State& state, doub
                                     bool with_history) {
     const bool loads = has_external_wrenches(model, state);
     if (loads) external_wrenches(model, state, end_time, wrenches_);
+    field_.load_turn.resize(loads ? field_.x.size() : 0);
+    field_.gravity = state.gravity.norm();
     std::atomic<bool> changed{false};
     parallel_for(field_.x.size(), kGrain, [&](std::size_t i) {
         if (!field_.moving[i]) return;
@@ -278,13 +286,11 @@ void ArticulatedMethod::set_targets(const Model& model, const State& state, doub
         if (!loads) return;
         const KindMatrix& kind = field_.matrix(body);
         const Mat34 force = generalised(wrenches_[i], safe_polar(q.leftCols<3>()).rotation);
-        for (int k = 0; k < 3; ++k) field_.target[i].col(k) += force.col(k) / kind.inertia[k];
+        for (int k = 0; k < 3; ++k) field_.load_turn[i].col(k) = force.col(k) / kind.inertia[k];
+        field_.target[i].leftCols<3>() += field_.load_turn[i];
         field_.target[i].col(3) += force.col(3) * kind.translation_inverse;
     });
-    if (changed) {
-        known_ = false;
-        contacts_->wake();
-    }
+    if (changed) contacts_->wake();
 }
 
 void ArticulatedMethod::commit(const Model& model, State& state, double h, bool with_history) {
@@ -302,6 +308,7 @@ void ArticulatedMethod::commit(const Model& model, State& state, double h, bool 
             previous_rate_[i] = v;
         }
     });
+    for (int& left : euler_left_) left = std::max(0, left - 1);
     for (std::size_t k = 0; k < scripted_.size(); ++k) {
         const int body = scripted_[k];
         if (with_history) {
@@ -318,8 +325,7 @@ void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, history_step_);
     write_values(out, euler_left_);
     contacts_->save(out);
-    write_value(out, last_excess_);
-    if (keeps_stress_) write_values(out, known_ ? field_.stress : std::vector<Mat3>());
+    if (keeps_stress_) write_values(out, field_.force_stress);
     if (!has_history_) return;
     write_values(out, previous_q_);
     write_values(out, previous_rate_);
@@ -330,8 +336,7 @@ void ArticulatedMethod::load(std::istream& in) {
     read_value(in, history_step_);
     read_values(in, euler_left_);
     contacts_->load(in);
-    read_value(in, last_excess_);
-    if (keeps_stress_) read_values(in, loaded_stress_);
+    if (keeps_stress_) read_values(in, field_.force_stress);
     if (!has_history_) return;
     read_values(in, previous_q_);
     read_values(in, previous_rate_);

@@ -25,18 +25,25 @@ class ArticulatedMethod : public Stepper {
     bool joints_changed(const Model& model, const State& state) const;
     bool advance(const Model& model, State& state, double h, double end_time, bool with_history,
                  bool last_try);
-    void advance_in_pieces(const Model& model, State& state, double dt, int pieces);
+    void advance_in_substeps(const Model& model, State& state, double dt, int substeps);
+    void solve_components(const Model& model, const State& state, double end_time, bool with_history,
+                          bool last_try);
+    StepReport make_report(const Model& model, State& state, Outputs& outputs);
     void set_step_size(double h, bool with_history);
     void move_scripted(const Model& model, const State& state, double end_time);
     void set_targets(const Model& model, const State& state, double h, double end_time, bool with_history);
     void find_contacts(const Model& model, const State& state, double h);
     void merge_touching(const Model& model, const State& state);
+    void restart_history(const Component& component);
+    bool restart_at_limits();
+    // What a run should be told (method_warnings.cpp).
+    void project_rates(const Model& model, State& state);
+    void judge_energy_loss(const Model& model, const State& state, double dt);
     bool add_reports();
     void commit(const Model& model, State& state, double h, bool with_history);
     // Whole steps of worlds that are chains of ball joints and nothing else (method_sweep.cpp).
     bool may_sweep(const Model& model, const State& state) const;
-    enum class Sweep { failed, begun, settled };
-    Sweep sweep(State& state, double h, bool with_history);
+    bool sweep(State& state, double h, bool with_history);
     SweepRule sweep_rule(const Vec3& gravity, double h, bool with_history) const;
     SweepState sweep_state(const State& state, bool with_history);
     void commit_sweep(State& state, bool with_history);
@@ -61,7 +68,7 @@ class ArticulatedMethod : public Stepper {
     std::vector<Wrench> wrenches_;
     std::vector<char> joint_was_broken_;
     std::vector<SolveReport> reports_;
-    std::vector<Mat34> new_rate_;  // of a swept step; or its poses, when it goes on in the general way
+    std::vector<Mat34> new_rate_;  // of a swept step
     std::vector<SweepKind> sweep_kinds_;
     std::vector<int> fixed_;    // static bodies
     bool only_chains_ = false;  // every component can be swept
@@ -70,11 +77,12 @@ class ArticulatedMethod : public Stepper {
         measured_;  // joints with a limit on their force; with coordinates to work out
     StageTimer timer_;
     double matrix_step_ = 0.0;
-    bool known_ = false;               // rotation and stress are those of the world's state
-    double last_excess_ = 0.0;         // of the last step that was not swept
-    bool keeps_stress_ = false;        // the next step starts from stresses that poses do not tell
-    std::vector<Mat3> loaded_stress_;  // such ones, from a file
+    std::vector<Mat3> stress_before_;  // of the step, for a second try
+    bool keeps_stress_ = false;  // rigid bodies: the next step starts from stresses that poses do not tell
     SolveReport total_;
+    bool fresh_ = true;                  // no step has been made yet
+    bool loss_told_ = false;             // the integrator's loss
+    std::vector<std::string> warnings_;  // of this step
 };
 
 }  // namespace tenon::articulated

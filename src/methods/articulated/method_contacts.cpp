@@ -12,19 +12,31 @@ namespace tenon::articulated {
 // because BDF2 would carry half the speed from before them on.
 void ArticulatedMethod::find_contacts(const Model& model, const State& state, double h) {
     std::fill(field_.dense.begin(), field_.dense.end(), -1);
-    if (!contacts_->enabled()) return;
-    std::vector<int> impacts;
-    contacts_->find(model, state, field_, h, impacts);
-    std::vector<char> hit(components_.size(), 0);
-    for (int body : impacts) hit[component_of_[body]] = 1;
-    for (const auto& component : components_)
-        for (int body : component->bodies) {
-            if (hit[component_of_[body]])
-                euler_left_[body] = 2;
-            else if (euler_left_[body] > 0)
-                --euler_left_[body];
-            field_.euler[body] = euler_left_[body] > 0;
+    if (contacts_->enabled()) {
+        std::vector<int> impacts;
+        contacts_->find(model, state, field_, h, impacts);
+        std::vector<char> hit(components_.size(), 0);
+        for (int body : impacts) hit[component_of_[body]] = 1;
+        for (std::size_t c = 0; c < components_.size(); ++c)
+            if (hit[c]) restart_history(*components_[c]);
+    }
+    for (std::size_t i = 0; i < euler_left_.size(); ++i) field_.euler[i] = euler_left_[i] > 0;
+}
+
+// The step of an impact, and one more: then the history is all from after it.
+void ArticulatedMethod::restart_history(const Component& component) {
+    for (int body : component.bodies) euler_left_[body] = 2;
+}
+
+// True when a component that is stepped by BDF2 has reached a limit: the step has to be made again.
+bool ArticulatedMethod::restart_at_limits() {
+    bool any = false;
+    for (const Component* component : current_)
+        if (component->reached_limit() && !field_.euler[component->bodies.front()]) {
+            restart_history(*component);
+            any = true;
         }
+    return any;
 }
 
 // Components whose links touch each other are solved as one, with their contacts as soft rows.

@@ -5,6 +5,12 @@
 #include "methods/articulated/method.hpp"
 
 namespace tenon::articulated {
+namespace {
+
+// Of the strain tolerance: what straight increments may leave of strain in turning bodies.
+constexpr double turning_share = 0.4;
+
+}  // namespace
 
 bool ArticulatedMethod::may_sweep(const Model& model, const State& state) const {
     return only_chains_ && !has_external_wrenches(model, state);
@@ -33,43 +39,38 @@ SweepState ArticulatedMethod::sweep_state(const State& state, bool with_history)
     return arrays;
 }
 
-// A step that one solve does not settle goes on in the general way, with the result of the sweep as its first solve.
-ArticulatedMethod::Sweep ArticulatedMethod::sweep(State& state, double h, bool with_history) {
+// False when one solve with straight increments is not enough: then the step is made in the general way.
+bool ArticulatedMethod::sweep(State& state, double h, bool with_history) {
     for (int body : fixed_) field_.x[body] = state.q[body];
     if (new_rate_.size() != field_.x.size()) new_rate_.assign(field_.x.size(), Mat34::Zero());
     const SweepRule rule = sweep_rule(state.gravity, h, with_history);
     const SweepState arrays = sweep_state(state, with_history);
-    known_ = false;  // rotation and stress of the field will be those of an older state
     reports_.assign(components_.size(), {});
-    bool settled = true;
+    bool enough = true;
     {
         auto guard = timer_.stage("solve");
         for (std::size_t c = 0; c < components_.size(); ++c) {
             const SweepReport swept =
                 static_cast<BallChain&>(*components_[c]).sweep(field_, sweep_kinds_, rule, arrays);
-            if (!swept.near || !std::isfinite(swept.energy_after)) return Sweep::failed;
+            if (!swept.near || !std::isfinite(swept.energy_after)) return false;
             reports_[c].solves = 1;
             reports_[c].strain = swept.strain;
             reports_[c].residual = swept.gap_after;
+            reports_[c].converged = true;
             const bool closed = swept.gap_before < options_.joint_tolerance;
             const bool fell =
                 swept.energy_after <= swept.energy_before + 1e-9 * std::abs(swept.energy_before);
-            settled = settled && (fell || !closed || !options_.backtracking) &&
-                      swept.gap_after < options_.joint_tolerance &&
-                      swept.excess <= carried_share * options_.strain_tolerance;
+            enough = enough && (fell || !closed) && swept.gap_after < options_.joint_tolerance &&
+                     swept.excess <= turning_share * options_.strain_tolerance;
         }
     }
-    if (!settled) {
-        for (const auto& component : components_)
-            for (int body : component->bodies) new_rate_[body] = field_.x[body];
-        return Sweep::begun;
-    }
+    if (!enough) return false;
     current_.clear();
     for (const auto& component : components_) current_.push_back(component.get());
     add_reports();
     auto guard = timer_.stage("commit");
     commit_sweep(state, with_history);
-    return Sweep::settled;
+    return true;
 }
 
 void ArticulatedMethod::commit_sweep(State& state, bool with_history) {

@@ -135,6 +135,11 @@ NetComponent::NetComponent(const Model& model, std::vector<int> component_bodies
             link.second = side == 1;
         }
         links_.push_back(link);
+        double size = 0.0;
+        for (int side = 0; side < 2; ++side)
+            if (local.count(joint.bodies[side]))
+                size = std::max({size, joint.point[side].norm(), model.shape_of(joint.bodies[side]).radius});
+        joint_size_.push_back(std::max(size, 1e-9));
     }
     wanted_.resize(net_.slots());
     force_.resize(net_.slots());
@@ -151,17 +156,30 @@ void NetComponent::solve(BodyField& field) {
         const Mat3& R = field.rotation[body];
         for (int j = 0; j < k; ++j) {
             wanted_[net_.slot(static_cast<int>(b), j)] =
-                transform(field.x[body], anchors[j]) + transform(free, anchors[j]);
+                transform(field.x[body], anchors[j]) + field.moved_point(body, free, anchors[j]);
             for (int i = 0; i < k; ++i) {
                 const Mat3 S =
                     field.dense[body] < 0
                         ? Mat3(R * point_compliance(inverse, anchors[i], anchors[j]) * R.transpose())
-                        : dense_compliance(field.dense_bodies[field.dense[body]], anchors[i], anchors[j]);
+                        : dense_compliance(field.dense_bodies[field.dense[body]], R, anchors[i], anchors[j]);
                 for (int c = 0; c < 3; ++c)
                     for (int r = 0; r < 3; ++r) compliance[3 * i + r + (3 * j + c) * 3 * k] = S(r, c);
             }
         }
     });
+    set_positions(field);
+    net_.factor();
+    net_.solve(wanted_, position_, force_);
+    parallel_for(bodies.size(), kGrain, [&](std::size_t b) {
+        const int body = bodies[b];
+        Mat34 force = field.force(body);
+        push(b, force_, force);
+        field.dq[body] = field.apply_inverse(body, field.inverse(body), force);
+    });
+}
+
+// Where free points are about, and where fixed ones have to be.
+void NetComponent::set_positions(const BodyField& field) {
     for (const Link& link : links_) {
         const int p = layout_.point_of_joint[&link - links_.data()];
         if (!layout_.fixed[p])
@@ -170,28 +188,62 @@ void NetComponent::solve(BodyField& field) {
             position_[p] =
                 anchor(field, link.bodies[layout_.fixed_side[p]], link.point[layout_.fixed_side[p]]);
     }
-    net_.factor();
-    net_.solve(wanted_, position_, force_);
-    parallel_for(bodies.size(), kGrain, [&](std::size_t b) {
-        const int body = bodies[b];
-        Mat34 force = field.force(body);
-        for (int k = 0; k < net_.points_of(static_cast<int>(b)); ++k) {
-            const Vec3& f = force_[net_.slot(static_cast<int>(b), k)];
-            force.leftCols<3>() -= f * layout_.body_anchors[b][k].transpose();
-            force.col(3) -= f;
-        }
-        field.dq[body] = field.apply_inverse(body, field.inverse(body), force);
-    });
 }
 
-double NetComponent::residual(const BodyField& field) {
-    double worst = 0.0;
-    for (const Link& link : links_)
-        worst = std::max(worst, (anchor(field, link.bodies[0], link.point[0]) -
-                                 anchor(field, link.bodies[1], link.point[1]))
-                                    .cwiseAbs()
-                                    .maxCoeff());
-    return worst;
+// Adds what the net does to a body at its points.
+void NetComponent::push(std::size_t b, const std::vector<Vec3>& at_points, Mat34& force) const {
+    for (int k = 0; k < net_.points_of(static_cast<int>(b)); ++k) {
+        const Vec3& f = at_points[net_.slot(static_cast<int>(b), k)];
+        force.leftCols<3>() -= f * layout_.body_anchors[b][k].transpose();
+        force.col(3) -= f;
+    }
+}
+
+void NetComponent::balance(BodyField& field, Balance& result) {
+    const std::size_t chunks = (bodies.size() + kGrain - 1) / kGrain;
+    std::vector<Balance> partial(chunks);
+    parallel_for(chunks, 1, [&](std::size_t chunk) {
+        const std::size_t end = std::min(bodies.size(), (chunk + 1) * kGrain);
+        for (std::size_t b = chunk * kGrain; b < end; ++b) {
+            Mat34& left = field.unbalanced[bodies[b]];
+            left = field.force(bodies[b]);
+            push(b, force_, left);
+            judge(field, bodies[b], left, partial[chunk]);
+        }
+    });
+    for (const Balance& part : partial) result.add(part);
+    for (std::size_t j = 0; j < links_.size(); ++j) {
+        const Link& link = links_[j];
+        const double open =
+            (anchor(field, link.bodies[0], link.point[0]) - anchor(field, link.bodies[1], link.point[1]))
+                .cwiseAbs()
+                .maxCoeff();
+        result.gap = std::max(result.gap, open);
+        result.relative_gap = std::max(result.relative_gap, open / joint_size_[j]);
+    }
+    for (const Vec3& f : force_) result.scale = std::max(result.scale, f.norm());
+}
+
+// The points' forces balance to the last digit in every solve; what is left is where bodies have them.
+void NetComponent::refine(BodyField& field) {
+    parallel_for(bodies.size(), kGrain, [&](std::size_t b) {
+        const int body = bodies[b];
+        field.dq[body] = field.apply_inverse(body, field.inverse(body), field.unbalanced[body]);
+        for (int j = 0; j < net_.points_of(static_cast<int>(b)); ++j)
+            wanted_[net_.slot(static_cast<int>(b), j)] =
+                transform(field.x[body], layout_.body_anchors[b][j]) +
+                field.moved_point(body, field.dq[body], layout_.body_anchors[b][j]);
+    });
+    set_positions(field);
+    change_.resize(force_.size());
+    net_.solve(wanted_, position_, change_);
+    parallel_for(bodies.size(), kGrain, [&](std::size_t b) {
+        const int body = bodies[b];
+        Mat34 force = Mat34::Zero();
+        push(b, change_, force);
+        field.dq[body] += field.apply_inverse(body, field.inverse(body), force);
+    });
+    for (std::size_t s = 0; s < force_.size(); ++s) force_[s] += change_[s];
 }
 
 // A joint's force is that on the side which has no other joint in the point.

@@ -24,7 +24,8 @@ class NetComponent : public Component {
                  NetLayout layout);
 
     void solve(BodyField& field) override;
-    double residual(const BodyField& field) override;
+    void balance(BodyField& field, Balance& result) override;
+    void refine(BodyField& field) override;
     std::string solver_name() const override { return "points"; }
     void write_forces(const BodyField& field, const Model& model, Outputs& outputs) const override;
 
@@ -36,10 +37,14 @@ class NetComponent : public Component {
         int slot = -1;        // of the side whose only joint at this point is this one; -1: none such
         bool second = false;  // that side is the second body
     };
+    void set_positions(const BodyField& field);
+    void push(std::size_t b, const std::vector<Vec3>& at_points, Mat34& force) const;
+
     NetLayout layout_;
     std::vector<Link> links_;
     solve::NetPoints net_;
-    std::vector<Vec3> wanted_, position_, force_;
+    std::vector<Vec3> wanted_, position_, force_, change_;
+    std::vector<double> joint_size_;  // m
 };
 
 }  // namespace tenon::articulated

@@ -2,217 +2,90 @@
 
 #include <cmath>
 
-#include "math/parallel.hpp"
+#include "math/interrupt.hpp"
+#include "methods/articulated/convex_solve.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::articulated {
 namespace {
 
-constexpr std::size_t kGrain = 4096;
-constexpr double shortest_step = 1e-3;
-constexpr int most_ventures = 3;
-constexpr double hopeless = 0.5;  // excess of a body that turned by a radian
+constexpr double too_far = 1.0;  // rad: a turn that one linearisation cannot follow
+constexpr double slow_passes =
+    0.2;  // passes that leave more than this of the distance are given up for a new linearisation
+constexpr int most_branch_solves = 40;
 
 }  // namespace
 
 NewtonLoop::NewtonLoop(const Options& options, BodyField& field, ContactSet& contacts, Component& component,
-                       const std::vector<int>& touched, const std::vector<Mat34>& last_q)
-    : options_(options),
-      field_(field),
-      contacts_(contacts),
-      component_(component),
-      touched_(touched),
-      last_q_(last_q) {
+                       const std::vector<int>& touched)
+    : options_(options), field_(field), contacts_(contacts), component_(component), touched_(touched) {
     touches_ = !touched.empty() || component.has_contacts();
-    // what the next step starts from is held to more
-    most_excess_ = (component.forgets_excess() ? 1.0 : carried_share) * options.strain_tolerance;
-    side_changes_ = (touches_ ? options.contact.max_iterations : options.max_iterations) - 1;
+    force_tolerance_ = touches_ ? contact_tolerance : options.force_tolerance;
+}
+
+// In units of what is tolerated: at most 1 at a solution.
+double NewtonLoop::distance(const Balance& balance) const {
+    if (!balance.consistent) return 1e300;
+    return std::max(balance.relative_gap / options_.joint_tolerance,
+                    balance.force / (force_tolerance_ * balance.scale + 1e-300));
 }
 
 SolveReport NewtonLoop::run() {
-    for (int iteration = 1;; ++iteration) {
-        if (iteration == 1)
-            start();
-        else
-            go_on();
-        solve_sides(iteration == 1 ? first_ : nullptr);
-        const double before = energy_;
-        search();
-        if (done(iteration, before)) break;
+    const std::vector<int>& bodies = component_.bodies;
+    predict(field_, bodies);
+    for (int iteration = 1; iteration <= options_.max_iterations; ++iteration) {
+        check_interrupt();
+        ConvexSolve convex(field_, contacts_, component_, touched_);
+        report_.solves += convex.run(touches_ ? options_.contact.max_iterations : most_branch_solves);
+        if (!note(move(field_, bodies)) || (may_give_up_ && turned_ > too_far)) break;
+        if (correct() && iteration >= options_.min_iterations) {
+            report_.converged = true;
+            break;
+        }
+        if (!finite_) break;
     }
-    if (length_ == 1.0 && component_.forgets_excess() && !field_.polar_free)
-        forget_excess(field_, component_.bodies, component_.scratch.rotation);
-    report_.strain = state_.strain;
-    report_.excess = state_.excess;
-    report_.settled = !cut_short() && state_.excess <= 2.0 * most_excess_;
-    if (report_.residual > 1e3 * options_.joint_tolerance) report_.converged = false;
     return report_;
 }
 
-// The potential to beat is that of the last state; the solve starts from the predicted pose.
-void NewtonLoop::start() {
-    const std::vector<int>& bodies = component_.bodies;
-    own_energy_ = known_energy(field_, bodies);
-    energy_ = potential(own_energy_);
-    closed_ = component_.residual(field_) < options_.joint_tolerance;
-    auto& scratch = component_.scratch;
-    scratch.x.resize(bodies.size());
-    for (std::size_t i = 0; i < bodies.size(); ++i) scratch.x[i] = last_q_[bodies[i]];
-    predict(field_, bodies);
-    component_.iterate_moved();
+Balance NewtonLoop::judge_iterate() {
+    Balance balance;
+    contacts_.set_forces(field_, touched_);
+    component_.balance(field_, balance);
+    return balance;
 }
 
-// Solves at the pose at hand, again for as long as the whole increment makes contacts, motors or limits change sides: with
-// all else kept, that is the active-set method for the quadratic model of the step.
-void NewtonLoop::solve_sides(const std::vector<Mat34>* given) {
-    const std::vector<int>& bodies = component_.bodies;
-    auto& scratch = component_.scratch;
-    scratch.start.resize(bodies.size());
-    for (std::size_t i = 0; i < bodies.size(); ++i) scratch.start[i] = field_.x[bodies[i]];
-    bool changed = false;
-    for (;;) {
-        if (given) {
-            for (int body : bodies) field_.dq[body] = (*given)[body] - field_.x[body];
-        } else {
-            contacts_.make_dense(field_, touched_);
-            component_.solve(field_);
+// Passes with the factors of the last solve, while each brings the iterate closer. True at the solution.
+bool NewtonLoop::correct() {
+    double before = 1e300;
+    for (int pass = 0;; ++pass) {
+        const Balance balance = judge_iterate();
+        report_.residual = balance.gap;
+        const double now = distance(balance);
+        if (now <= 1.0) {
+            double friction = component_.update_lag(field_);
+            for (int body : touched_) friction = std::max(friction, contacts_.update_lag(field_, body));
+            return friction <= contact_tolerance * balance.scale;
         }
-        ++report_.solves;
-        aim();
-        at_whole_ = go(1.0) ? 1 : 0;
-        if (side_changes_ <= 0 || !at_whole_ || !change_sides()) break;
-        --side_changes_;
-        changed = true;
-        for (std::size_t i = 0; i < bodies.size(); ++i) field_.x[bodies[i]] = scratch.start[i];
-        component_.iterate_moved();
+        if (!balance.consistent || pass >= options_.max_corrections || !(now < slow_passes * before)) break;
+        before = now;
+        component_.refine(field_);
+        ++report_.corrections;
+        if (!note(move(field_, component_.bodies))) return false;
     }
-    if (!changed) return;
-    // friction has changed with the sides, and with it what the last state costs
-    const double own = own_energy_;
-    for (std::size_t i = 0; i < bodies.size(); ++i) field_.x[bodies[i]] = scratch.x[i];
-    component_.iterate_moved();
-    energy_ = potential(own);
-    at_whole_ = -1;
+    component_.update_lag(field_);
+    for (int body : touched_) contacts_.update_lag(field_, body);
+    return false;
 }
 
-// The next solve is made near the iterate, from the turned pose: an increment turns a body along a straight line, which
-// stretches it by half the square of the angle. That stretch is no strain to be felt, only to be taken out.
-void NewtonLoop::go_on() {
-    const std::vector<int>& bodies = component_.bodies;
-    auto& scratch = component_.scratch;
-    if (ventures_ == 0) {
-        for (std::size_t i = 0; i < bodies.size(); ++i) scratch.x[i] = field_.x[bodies[i]];
-        own_energy_ = state_.energy;
-    }
-    if (length_ == 1.0 && !field_.polar_free) straighten(field_, bodies, scratch.rotation);
-    component_.iterate_moved();
-}
-
-// The step to judge, and to shorten, is the one from the last accepted iterate, in which linear rows hold.
-void NewtonLoop::aim() {
-    const std::vector<int>& bodies = component_.bodies;
-    auto& scratch = component_.scratch;
-    scratch.dq.resize(bodies.size());
-    scratch.rotation.resize(bodies.size());
-    parallel_for(bodies.size(), kGrain, [&](std::size_t i) {
-        const int body = bodies[i];
-        scratch.dq[i] = field_.dq[body] + field_.x[body] - scratch.x[i];
-        scratch.rotation[i] = field_.rotation[body];
-    });
-}
-
-double NewtonLoop::potential(double own) const {
-    double sum = own + component_.soft_energy(field_);
-    for (int body : touched_) sum += contacts_.energy(field_, body);
-    return sum;
-}
-
-void NewtonLoop::move(double length) {
-    const std::vector<int>& bodies = component_.bodies;
-    parallel_for(bodies.size(), kGrain,
-                 [&](std::size_t i) { field_.x[bodies[i]] += length * field_.dq[bodies[i]]; });
-    component_.iterate_moved();
-}
-
-// Takes the whole increment, or the longest of its halves that lowers the potential. Where it is raised by turns too large
-// for one solve, the turned pose is still the best place for the next one: it is followed a few times before halving.
-void NewtonLoop::search() {
-    const std::vector<int>& bodies = component_.bodies;
-    double energy = 0.0;
-    for (length_ = 1.0;; length_ *= 0.5, ++report_.halvings) {
-        const bool joined = length_ == 1.0 && at_whole_ >= 0 ? at_whole_ == 1 : go(length_);
-        state_ = refresh(field_, bodies, length_ == 1.0 ? &component_.scratch.rotation : nullptr);
-        report_.fallbacks += state_.fallbacks;
-        energy = potential(state_.energy);
-        const bool fell = energy <= energy_ + 1e-9 * std::abs(energy_);
-        const bool good = std::isfinite(energy) && joined && (fell || !closed_ || !options_.backtracking);
-        if (good || length_ < shortest_step) break;
-        if (ventures_ < most_ventures && std::isfinite(energy) && joined && may_venture()) {
-            ++ventures_;
-            return;
-        }
-    }
-    ventures_ = 0;
-    if (!std::isfinite(energy))
-        throw StepFailure("the solve gave numbers that are not finite", bodies.front());
-    energy_ = energy;
-}
-
-// Linear rows hold at any length; others are corrected with the same factors. False when that does not close them.
-bool NewtonLoop::go(double length) {
-    const std::vector<int>& bodies = component_.bodies;
-    const auto& scratch = component_.scratch;
-    parallel_for(bodies.size(), kGrain,
-                 [&](std::size_t i) { field_.x[bodies[i]] = scratch.x[i] + length * scratch.dq[i]; });
-    component_.iterate_moved();
-    if (component_.linear()) return true;
-    double open = component_.residual(field_);
-    for (int k = 0; k < options_.max_corrections && open > options_.joint_tolerance;
-         ++k, ++report_.corrections) {
-        component_.correct(field_);
-        move(1.0);
-        const double before = open;
-        open = component_.residual(field_);
-        if (!(open < 2.0 * before)) break;  // too far for corrections: take a shorter step
-    }
-    return open <= 10.0 * options_.joint_tolerance;
-}
-
-bool NewtonLoop::may_venture() const {
-    return length_ == 1.0 && state_.excess > most_excess_ && !field_.polar_free &&
-           report_.solves < options_.max_iterations;
-}
-
-// A shortened last step leaves bodies short of where they are going: that is a stop, not a solution. Only contacts, whose
-// sides may go on changing from solve to solve, are content with it.
-bool NewtonLoop::cut_short() const {
-    return length_ < 1.0 && !touches_;
-}
-
-bool NewtonLoop::change_sides() {
-    bool changed = component_.update_bounds(field_);
-    for (int body : touched_) changed |= contacts_.update(field_, body);
-    return changed;
-}
-
-// Further solves only while turning has left strain above tolerance and the potential still falls, or sides change.
-bool NewtonLoop::done(int iteration, double energy_before) {
-    if (may_give_up_ && !touches_ && state_.excess > hopeless) return true;
-    if (ventures_ > 0) return false;
-    // little is gained: the component's potential falls no more, and no body would make it start again in smaller steps
-    // that the next solve could save
-    const bool bearable = state_.excess <= 2.0 * most_excess_;
-    const bool still = energy_ > energy_before - 1e-4 * std::abs(energy_before) &&
-                       (bearable || state_.excess > 0.5 * excess_before_) && iteration > 1;
-    excess_before_ = state_.excess;
-    const bool sides = length_ < 1.0 && side_changes_ > 0 && change_sides();
-    report_.residual = component_.residual(field_);
-    closed_ = report_.residual < options_.joint_tolerance;
-    const bool strained =
-        (cut_short() || (state_.excess > most_excess_ && !still)) && iteration < options_.max_iterations;
-    if (closed_ && !sides && !strained && iteration >= options_.min_iterations) return true;
-    if (iteration < options_.max_iterations) return false;
-    report_.converged = false;
+// False when the increment was not finite and the step may be made again in smaller ones.
+bool NewtonLoop::note(const FieldReport& moved) {
+    finite_ = moved.finite;
+    if (!finite_ && !may_give_up_)
+        throw StepFailure("the solve gave numbers that are not finite", component_.bodies.front());
+    if (!finite_) return false;
+    turned_ = moved.turn;
+    report_.fallbacks += moved.fallbacks;
+    report_.strain = moved.strain;
     return true;
 }
 

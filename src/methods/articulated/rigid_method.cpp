@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "math/binary_io.hpp"
+#include "math/interrupt.hpp"
 #include "math/timer.hpp"
 #include "methods/articulated/contacts.hpp"
 #include "methods/articulated/joint_outputs.hpp"
@@ -271,6 +272,7 @@ StepReport RigidMethod::step(const Model& model, State& state, Outputs& outputs,
         system.multipliers = multipliers_;
         double size = system.evaluate(model);
         while (size > options_.tolerance && report.iterations < options_.max_iterations) {
+            check_interrupt();
             const Eigen::VectorXd step = system.solve(model);
             ++report.iterations;
             // halve until what is out of balance shrinks; if it never does, take the smallest piece and go on

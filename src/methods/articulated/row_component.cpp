@@ -2,14 +2,81 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "methods/articulated/joint_outputs.hpp"
 
 namespace tenon::articulated {
 namespace {
 
+// Stiffness of limits, bounded motors and friction: this many times what resists along their coordinate.
+constexpr double drive_stiffness = 1e6;
+
 const Mat34& map_of(const BodyField& field, int body) {
     return body < 0 ? world_map() : field.x[body];
+}
+
+// How many of a joint's constraints, its first ones, are lengths.
+int length_rows(JointType type) {
+    switch (type) {
+        case JointType::ball:
+        case JointType::hinge:
+        case JointType::universal:
+        case JointType::fixed:
+            return 3;
+        case JointType::prismatic:
+        case JointType::cylindrical:
+            return 2;
+        case JointType::planar:
+        case JointType::distance:
+            return 1;
+        case JointType::coupling:
+            return 0;
+    }
+    return 0;
+}
+
+bool has_branches(const Joint& joint, const DriveRow& drive) {
+    if (drive.kind == DriveRow::Kind::servo) return joint.spec.drives[drive.coordinate].motor.max < 1e299;
+    return drive.kind == DriveRow::Kind::limit || drive.kind == DriveRow::Kind::friction;
+}
+
+// Where a bounded drive's quadratic branch has its minimum.
+double branch_target(const DriveRow& drive) {
+    if (drive.kind != DriveRow::Kind::limit) return drive.target;
+    return drive.branch == DriveRow::Branch::low ? drive.low : drive.high;
+}
+
+// Bodies bound by joints so far; all that does not move is one node.
+struct JointForest {
+    std::unordered_map<int, int> root;
+
+    int find(int node) {
+        root.try_emplace(node, node);
+        while (root[node] != node) node = root[node] = root[root[node]];
+        return node;
+    }
+    // False when the joint closes a loop.
+    bool join(int a, int b) {
+        const int first = find(a), second = find(b);
+        root[first] = second;
+        return first != second;
+    }
+};
+
+template <class Moving>
+bool stretches(const Model& model, const Joint& joint, const Moving& moving) {
+    return std::any_of(joint.bodies.begin(), joint.bodies.end(), [&](int body) {
+        return moving(body) && is_elastic(model.materials[model.bodies.material[body]]);
+    });
+}
+
+Mat3 contact_directions(const Vec3& normal) {
+    Mat3 directions;
+    directions.col(0) = normal;
+    directions.col(1) = normal.unitOrthogonal();
+    directions.col(2) = normal.cross(Vec3(directions.col(1)));
+    return directions;
 }
 
 }  // namespace
@@ -20,8 +87,9 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
     : contacts_(contacts), contact_points_(contact_points) {
     bodies = std::move(component_bodies);
     const auto moving = [&](int body) { return body >= 0 && state.dynamic(body); };
+    JointForest forest;
     for (int index : component_joints) {
-        const Joint& joint = model.joints[index];
+        Joint joint = model.joints[index];
         if (joint.spec.type == JointType::coupling) {
             CouplingBlock block;
             block.joint = index;
@@ -38,9 +106,14 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
             coupled_.push_back({model.joints[joint.spec.joints[0]], model.joints[joint.spec.joints[1]]});
             coupling_spec_.push_back(joint.spec);
             coupling_blocks_.push_back(block);
-            linear_ = false;
+            row_size_.push_back(1.0);
             continue;
         }
+        // Bodies that do not stretch along the axis make the sixth row of the linear form say what the others say.
+        if (joint.spec.type == JointType::hinge && !stretches(model, joint, moving))
+            joint.spec.linear = false;
+        const auto node = [&](int body) { return moving(body) ? body : -1; };
+        if (!forest.join(node(joint.bodies[0]), node(joint.bodies[1]))) may_be_redundant_ = true;
         JointBlock block;
         block.joint = index;
         block.hard_rows = joint_row_count(joint.spec);
@@ -64,8 +137,17 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
             joint_rows(joint, world_map(), world_map(), rows);
             write_gradients(block, rows);
         }
-        linear_ = linear_ && joint_rows_are_linear(joint.spec) && block.first_drive == block.drive_end;
+        double size = 0.0;
+        for (int side = 0; side < 2; ++side)
+            if (moving(joint.bodies[side]))
+                size = std::max({size, joint.point[side].norm(), model.shape_of(joint.bodies[side]).radius});
+        row_size_.resize(rows_.rows(), 1.0);
+        for (int r = 0; r < length_rows(joint.spec.type); ++r)
+            row_size_[rows_.block(block.block).row_start + r] = std::max(size, 1e-9);
+        for (int d = block.first_drive; d < block.drive_end; ++d)
+            if (has_branches(joint, drives_[d])) bounded_.push_back({d, block.block, drives_[d].row});
     }
+    may_be_redundant_ = may_be_redundant_ || !coupling_blocks_.empty();
     for (int body : bodies) {
         FixedBlock block;
         for (int axis = 0; axis < 6; ++axis)
@@ -75,14 +157,22 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
         block.reference = state.q[body];
         block.block = rows_.add_block({body}, static_cast<int>(block.axes.size()));
         fixed_blocks_.push_back(block);
+        may_be_redundant_ = true;
     }
+    row_size_.resize(rows_.rows(), 1.0);
     first_contact_block_ = rows_.blocks();
     for (int k : contact_points_) rows_.add_block({contacts_->points()[k].a, contacts_->points()[k].b}, 3);
     rows_.finish(choice);
+    std::vector<int> held;
+    for (int b = 0; b < rows_.blocks(); ++b)
+        held.insert(held.end(), rows_.block(b).bodies.begin(),
+                    rows_.block(b).bodies.begin() + rows_.block(b).body_count);
+    std::sort(held.begin(), held.end());
+    for (int body : bodies)
+        if (!std::binary_search(held.begin(), held.end(), body)) free_bodies_.push_back(body);
 }
 
 void RowComponent::begin_step(const BodyField& field, const StepStart& start) {
-    known_ = false;
     for (std::size_t k = 0; k < joint_blocks_.size(); ++k) {
         const auto& coordinate = start.state.joint_coordinate[joint_blocks_[k].joint];
         for (int d = joint_blocks_[k].first_drive; d < joint_blocks_[k].drive_end; ++d)
@@ -103,27 +193,26 @@ void RowComponent::write_gradients(const JointBlock& block, const JointRows& row
             rows_.gradient(block.block, block.slot[side], r) = rows.gradient[side][r];
 }
 
-void RowComponent::evaluate_joint(const JointBlock& block, const BodyField& field, bool gradients) {
+void RowComponent::evaluate_joint(const JointBlock& block, const BodyField& field) {
     const Joint& joint = joints_[&block - joint_blocks_.data()];
     const Mat34 &qa = map_of(field, joint.bodies[0]), &qb = map_of(field, joint.bodies[1]);
     const int start = rows_.block(block.block).row_start;
-    if (gradients && !joint_rows_are_linear(joint.spec)) {
+    if (joint_rows_are_linear(joint.spec)) {
+        joint_row_values(joint, qa, qb, rows_.value.data() + start);
+    } else {
         JointRows rows;
         joint_rows(joint, qa, qb, rows);
         for (int r = 0; r < rows.count; ++r) rows_.value[start + r] = rows.value[r];
         write_gradients(block, rows);
-    } else {
-        joint_row_values(joint, qa, qb, rows_.value.data() + start);
     }
     std::array<Mat34, 2> gradient;
     for (int d = block.first_drive; d < block.drive_end; ++d) {
         const DriveRow& drive = drives_[d];
-        const DriveValue value = articulated::evaluate(drive, joint, qa, qb, gradients ? &gradient : nullptr);
+        const DriveValue value = articulated::evaluate(drive, joint, qa, qb, &gradient);
         rows_.value[start + drive.row] = value.value;
         rows_.compliance[start + drive.row] = value.compliance;
-        rows_.active[start + drive.row] = binds(drive) && value.compliance < 1e299;
-        if (drive.kind == DriveRow::Kind::force) rows_.multiplier[start + drive.row] = -drive.target;
-        if (!gradients) continue;
+        rows_.active[start + drive.row] = is_active(drive) && value.compliance < 1e299;
+        if (!is_active(drive)) rows_.multiplier[start + drive.row] = given_force(drive);
         for (int side = 0; side < 2; ++side)
             if (block.slot[side] >= 0)
                 rows_.gradient(block.block, block.slot[side], drive.row) = gradient[side];
@@ -131,14 +220,12 @@ void RowComponent::evaluate_joint(const JointBlock& block, const BodyField& fiel
 }
 
 // theta_2 - ratio theta_1 - offset, turns counted on both sides.
-void RowComponent::evaluate_coupling(const CouplingBlock& block, const BodyField& field, bool gradients) {
+void RowComponent::evaluate_coupling(const CouplingBlock& block, const BodyField& field) {
     const std::size_t k = static_cast<std::size_t>(&block - coupling_blocks_.data());
     const JointSpec& spec = coupling_spec_[k];
     const double factor[2] = {-spec.ratio, 1.0};
     double value = -spec.offset;
-    if (gradients)
-        for (int s = 0; s < rows_.block(block.block).body_count; ++s)
-            rows_.gradient(block.block, s, 0).setZero();
+    for (int s = 0; s < rows_.block(block.block).body_count; ++s) rows_.gradient(block.block, s, 0).setZero();
     for (int which = 0; which < 2; ++which) {
         const Joint& joint = coupled_[k][which];
         JointCoordinate c = joint_coordinate(joint, spec.coordinates[which], map_of(field, joint.bodies[0]),
@@ -146,7 +233,6 @@ void RowComponent::evaluate_coupling(const CouplingBlock& block, const BodyField
         if (coordinate_is_angle(joint.spec.type, spec.coordinates[which]))
             c.value = unwrapped(c.value, block.reference[which]);
         value += factor[which] * c.value;
-        if (!gradients) continue;
         for (int side = 0; side < 2; ++side)
             if (block.slot[which][side] >= 0)
                 rows_.gradient(block.block, block.slot[which][side], 0) += factor[which] * c.gradient[side];
@@ -155,7 +241,7 @@ void RowComponent::evaluate_coupling(const CouplingBlock& block, const BodyField
 }
 
 // Fixed translations hold the start; fixed turns forbid turning within the step: e . sum_k r_k x a_k / 2 = 0.
-void RowComponent::evaluate_fixed(const FixedBlock& block, const BodyField& field, bool gradients) {
+void RowComponent::evaluate_fixed(const FixedBlock& block, const BodyField& field) {
     const int start = rows_.block(block.block).row_start;
     const Mat34& x = field.x[block.body];
     for (std::size_t r = 0; r < block.axes.size(); ++r) {
@@ -171,29 +257,19 @@ void RowComponent::evaluate_fixed(const FixedBlock& block, const BodyField& fiel
             value = gradient.cwiseProduct(x).sum();
         }
         rows_.value[start + static_cast<int>(r)] = value;
-        if (gradients) rows_.gradient(block.block, 0, static_cast<int>(r)) = gradient;
+        rows_.gradient(block.block, 0, static_cast<int>(r)) = gradient;
     }
 }
 
 // Normal and two sliding directions of a contact between two moving bodies, as soft rows.
-void RowComponent::evaluate_contact(std::size_t k, const BodyField& field, bool gradients) {
+void RowComponent::evaluate_contact(std::size_t k, const BodyField& field) {
     const ContactPoint& c = contacts_->points()[contact_points_[k]];
     const int block = first_contact_block_ + static_cast<int>(k), start = rows_.block(block).row_start;
     const Vec3 s = ContactSet::separation(c, field);
-    Mat3 directions;
-    directions.col(0) = c.normal;
-    directions.col(1) = c.normal.unitOrthogonal();
-    directions.col(2) = c.normal.cross(Vec3(directions.col(1)));
-    const bool slides = c.active && c.slide_stiffness > 0.0;
-    rows_.active[start] = c.active;
-    rows_.active[start + 1] = rows_.active[start + 2] = slides;
-    rows_.compliance[start] = 1.0 / c.stiffness;
-    rows_.compliance[start + 1] = rows_.compliance[start + 2] = slides ? 1.0 / c.slide_stiffness : 1.0;
+    const Mat3 directions = contact_directions(c.normal);
     rows_.value[start] = c.normal.dot(s) - c.aim;
     for (int r = 1; r < 3; ++r) rows_.value[start + r] = directions.col(r).dot(s - c.start);
-    for (int r = 0; r < 3; ++r)
-        if (!rows_.active[start + r]) rows_.multiplier[start + r] = 0.0;
-    if (!gradients) return;
+    set_contact(k);
     const Vec4 xa(c.xa.x(), c.xa.y(), c.xa.z(), 1.0), xb(c.xb.x(), c.xb.y(), c.xb.z(), 1.0);
     for (int r = 0; r < 3; ++r) {
         rows_.gradient(block, 0, r) = -directions.col(r) * xa.transpose();
@@ -201,72 +277,206 @@ void RowComponent::evaluate_contact(std::size_t k, const BodyField& field, bool 
     }
 }
 
-void RowComponent::evaluate(const BodyField& field, bool gradients) {
-    if (known_ && !gradients) return;
-    known_ = true;
-    for (const JointBlock& block : joint_blocks_) evaluate_joint(block, field, gradients);
-    for (const CouplingBlock& block : coupling_blocks_) evaluate_coupling(block, field, gradients);
-    for (const FixedBlock& block : fixed_blocks_) evaluate_fixed(block, field, gradients);
-    for (std::size_t k = 0; k < contact_points_.size(); ++k) evaluate_contact(k, field, gradients);
+void RowComponent::set_contact(std::size_t k) {
+    const ContactPoint& c = contacts_->points()[contact_points_[k]];
+    const int start = rows_.block(first_contact_block_ + static_cast<int>(k)).row_start;
+    const bool slides = c.slide_stiffness > 0.0;
+    rows_.active[start] = c.active;
+    rows_.active[start + 1] = rows_.active[start + 2] = slides;
+    rows_.compliance[start] = 1.0 / c.stiffness;
+    rows_.compliance[start + 1] = rows_.compliance[start + 2] = slides ? 1.0 / c.slide_stiffness : 1.0;
+    for (int r = 0; r < 3; ++r)
+        if (!rows_.active[start + r]) rows_.multiplier[start + r] = 0.0;
+}
+
+void RowComponent::evaluate(const BodyField& field) {
+    for (const JointBlock& block : joint_blocks_) evaluate_joint(block, field);
+    for (const CouplingBlock& block : coupling_blocks_) evaluate_coupling(block, field);
+    for (const FixedBlock& block : fixed_blocks_) evaluate_fixed(block, field);
+    for (std::size_t k = 0; k < contact_points_.size(); ++k) evaluate_contact(k, field);
+}
+
+void RowComponent::linearise(BodyField& field) {
+    evaluate(field);
+    for (BoundedDrive& bounded : bounded_) {
+        DriveRow& drive = drives_[bounded.drive];
+        const int row = rows_.block(bounded.block).row_start + bounded.row;
+        const double compliance = rows_.self_compliance(field, bounded.block, bounded.row);
+        drive.stiffness = drive_stiffness / std::max(compliance, 1e-300);
+        bounded.coordinate = rows_.value[row] + branch_target(drive);
+        set_drive(bounded);
+    }
+    contact_separation_.resize(contact_points_.size());
+    for (std::size_t k = 0; k < contact_points_.size(); ++k)
+        contact_separation_[k] = ContactSet::separation(contacts_->points()[contact_points_[k]], field);
+    bool rigid = false;
+    for (int body : bodies) rigid = rigid || field.matrix(body).rigid;
+    Balance gaps;
+    judge_gaps(gaps);
+    // Rows that follow from others do so exactly only where joints are closed: the further open, the more they need to give.
+    rows_.regularisation = rigid && may_be_redundant_ ? std::clamp(0.1 * gaps.relative_gap, 1e-9, 1e-4) : 0.0;
+}
+
+// Value, compliance and given force of a drive on its present branch.
+void RowComponent::set_drive(const BoundedDrive& bounded) {
+    const DriveRow& drive = drives_[bounded.drive];
+    const int row = rows_.block(bounded.block).row_start + bounded.row;
+    rows_.value[row] = bounded.coordinate - branch_target(drive);
+    rows_.compliance[row] = 1.0 / drive.stiffness;
+    rows_.active[row] = is_active(drive);
+    if (!is_active(drive)) rows_.multiplier[row] = given_force(drive);
 }
 
 void RowComponent::solve(BodyField& field) {
-    evaluate(field, true);
     rows_.solve(field);
+    for (int body : free_bodies_)
+        field.dq[body] = field.apply_inverse(body, field.inverse(body), field.force(body));
 }
 
-void RowComponent::correct(BodyField& field) {
-    evaluate(field, false);
-    rows_.correct(field);
+void RowComponent::read_terms(const BodyField& field, BoundedTerm* terms) {
+    rows_.begin_slopes(field);
+    for (std::size_t k = 0; k < bounded_.size(); ++k) {
+        const BoundedDrive& bounded = bounded_[k];
+        terms[k].at = Vec3(bounded.coordinate + rows_.slope(bounded.block, bounded.row), 0, 0);
+        terms[k].force = Vec3(rows_.multiplier[rows_.block(bounded.block).row_start + bounded.row], 0, 0);
+    }
+    for (std::size_t k = 0; k < contact_points_.size(); ++k) {
+        const ContactPoint& c = contacts_->points()[contact_points_[k]];
+        const int block = first_contact_block_ + static_cast<int>(k), start = rows_.block(block).row_start;
+        const Mat3 directions = contact_directions(c.normal);
+        BoundedTerm& term = terms[bounded_.size() + k];
+        term.at = contact_separation_[k];
+        term.force.setZero();
+        for (int r = 0; r < 3; ++r) {
+            term.at += rows_.slope(block, r) * directions.col(r);
+            term.force += rows_.multiplier[start + r] * directions.col(r);
+        }
+    }
 }
 
-double RowComponent::residual(const BodyField& field) {
-    evaluate(field, false);
-    double worst = 0.0;
-    for (int r = 0; r < rows_.rows(); ++r)
-        if (rows_.active[r] && rows_.compliance[r] == 0.0) worst = std::max(worst, std::abs(rows_.value[r]));
-    return worst;
+Vec3 RowComponent::term_slope(std::size_t k, const Vec3& at) const {
+    if (k < bounded_.size()) return Vec3(slope_at(drives_[bounded_[k].drive], at.x()), 0, 0);
+    return contacts_->slope(contacts_->points()[contact_points_[k - bounded_.size()]], at);
 }
 
-double RowComponent::soft_energy(const BodyField& field) {
-    evaluate(field, false);
-    double energy = 0.0;
-    for (int k : contact_points_) energy += contacts_->point_energy(contacts_->points()[k], field);
-    const int own_rows =
-        contact_points_.empty() ? rows_.rows() : rows_.block(first_contact_block_).row_start;  // not contacts
-    for (int r = 0; r < own_rows; ++r)
-        if (rows_.active[r] && rows_.compliance[r] > 0.0)
-            energy += 0.5 * rows_.value[r] * rows_.value[r] / rows_.compliance[r];
-    // Given forces do work along their coordinate; the engaged limit's or motor's row is a condition, not an energy.
+bool RowComponent::reached_limit() const {
+    return std::any_of(drives_.begin(), drives_.end(), [](const DriveRow& drive) {
+        return drive.kind == DriveRow::Kind::limit && drive.started == DriveRow::Branch::off &&
+               drive.branch != DriveRow::Branch::off;
+    });
+}
+
+void RowComponent::project(BodyField& field, std::vector<Mat34>& at_start) {
+    field.x.swap(at_start);
+    evaluate(field);
+    std::vector<double> before = rows_.value;
+    field.x.swap(at_start);
+    evaluate(field);
+    for (std::size_t r = 0; r < before.size(); ++r) rows_.value[r] -= before[r];
     for (const JointBlock& block : joint_blocks_)
         for (int d = block.first_drive; d < block.drive_end; ++d) {
             const int row = rows_.block(block.block).row_start + drives_[d].row;
-            if (!rows_.active[row] && rows_.multiplier[row] != 0.0) {
-                const Joint& joint = joints_[&block - joint_blocks_.data()];
-                const double at = articulated::evaluate(drives_[d], joint, map_of(field, joint.bodies[0]),
-                                                        map_of(field, joint.bodies[1]))
-                                      .coordinate;
-                energy += rows_.multiplier[row] * (at - drives_[d].reference);
-            }
+            rows_.active[row] = 0;
+            rows_.multiplier[row] = 0.0;
         }
-    return energy;
+    rows_.regularisation = may_be_redundant_ ? 1e-9 : 0.0;
+    solve(field);
 }
 
-bool RowComponent::update_bounds(const BodyField& field) {
-    bool changed = false;
-    for (const JointBlock& block : joint_blocks_)
+double RowComponent::update_lag(const BodyField& field) {
+    return contact_points_.empty() ? 0.0 : contacts_->update_lag(field, contact_points_);
+}
+
+double RowComponent::term_tolerance(std::size_t k) const {
+    return k < bounded_.size() ? 1e-8 : contact_tolerance;
+}
+
+double RowComponent::term_noise(std::size_t k) const {
+    if (k >= bounded_.size()) return 0.0;
+    return 1e-14 * drives_[bounded_[k].drive].stiffness * (1.0 + std::abs(bounded_[k].coordinate));
+}
+
+void RowComponent::choose_branches(const BoundedTerm* terms) {
+    for (std::size_t k = 0; k < bounded_.size(); ++k) {
+        DriveRow& drive = drives_[bounded_[k].drive];
+        drive.branch = branch_at(drive, terms[k].at.x());
+        set_drive(bounded_[k]);
+    }
+    for (std::size_t k = 0; k < contact_points_.size(); ++k) {
+        ContactPoint& c = contacts_->points()[contact_points_[k]];
+        contacts_->choose_branch(c, terms[bounded_.size() + k].at);
+        const int start = rows_.block(first_contact_block_ + static_cast<int>(k)).row_start;
+        rows_.value[start] = c.normal.dot(contact_separation_[k]) - c.aim;
+        set_contact(k);
+    }
+}
+
+void RowComponent::judge_gaps(Balance& result) const {
+    for (std::size_t r = 0; r < row_size_.size(); ++r) {
+        if (!rows_.active[r] || rows_.compliance[r] > 0.0) continue;
+        const double open = std::abs(rows_.value[r]);
+        result.gap = std::max(result.gap, open);
+        result.relative_gap = std::max(result.relative_gap, open / row_size_[r]);
+    }
+}
+
+// Whether bounded constraints are on the right branches at the iterate, and active ones follow their law.
+void RowComponent::judge_branches(Balance& result) const {
+    for (const JointBlock& block : joint_blocks_)  // springs, dampers, armature
         for (int d = block.first_drive; d < block.drive_end; ++d) {
-            if (!has_sides(drives_[d])) continue;
-            const Joint& joint = joints_[&block - joint_blocks_.data()];
             const int row = rows_.block(block.block).row_start + drives_[d].row;
-            const double at = articulated::evaluate(drives_[d], joint, map_of(field, joint.bodies[0]),
-                                                    map_of(field, joint.bodies[1]))
-                                  .coordinate;
-            changed |= update_state(drives_[d], at, rows_.multiplier[row]);
+            if (!rows_.active[row] || has_branches(joints_[&block - joint_blocks_.data()], drives_[d]))
+                continue;
+            const double missing = std::abs(rows_.value[row] - rows_.compliance[row] * rows_.multiplier[row]);
+            if (missing * drives_[d].stiffness > 1e-7 * result.scale)
+                result.relative_gap = std::max(result.relative_gap, missing);
         }
-    if (!contact_points_.empty()) changed |= contacts_->update(field, contact_points_);
-    if (changed || !contact_points_.empty()) known_ = false;  // friction is not what it was
-    return changed;
+    for (const BoundedDrive& bounded : bounded_) {
+        const DriveRow& drive = drives_[bounded.drive];
+        const int row = rows_.block(bounded.block).row_start + bounded.row;
+        const double force = rows_.multiplier[row];
+        const double slack = 1e-7 * result.scale + 1e-11 * drive.stiffness;
+        const double at = rows_.value[row] + branch_target(drive);
+        if (rows_.active[row]) {
+            result.relative_gap =
+                std::max(result.relative_gap, std::abs(rows_.value[row] - force / drive.stiffness));
+            const bool limit = drive.kind == DriveRow::Kind::limit;
+            const double beyond = !limit                                   ? std::abs(force) - drive.bound
+                                  : drive.branch == DriveRow::Branch::high ? -force
+                                                                           : force;
+            if (beyond > slack) result.consistent = false;
+        } else if (std::abs(slope_at(drive, at) - force) > slack) {
+            result.consistent = false;
+        }
+    }
+    for (std::size_t k = 0; k < contact_points_.size(); ++k) {
+        const ContactPoint& c = contacts_->points()[contact_points_[k]];
+        const int start = rows_.block(first_contact_block_ + static_cast<int>(k)).row_start;
+        const Mat3 directions = contact_directions(c.normal);
+        Vec3 s = c.start, force = Vec3::Zero();
+        s += (rows_.value[start] + c.aim - c.normal.dot(c.start)) * c.normal;
+        for (int r = 1; r < 3; ++r) s += rows_.value[start + r] * directions.col(r);
+        for (int r = 0; r < 3; ++r) force += rows_.multiplier[start + r] * directions.col(r);
+        if ((contacts_->slope(c, s) - force).norm() > contact_tolerance * result.scale)
+            result.consistent = false;
+    }
+}
+
+void RowComponent::balance(BodyField& field, Balance& result) {
+    evaluate(field);
+    rows_.balance(field, result);
+    for (int body : free_bodies_) {
+        field.unbalanced[body] = field.force(body);
+        judge(field, body, field.unbalanced[body], result);
+    }
+    judge_gaps(result);
+    judge_branches(result);
+}
+
+void RowComponent::refine(BodyField& field) {
+    rows_.refine(field);
+    for (int body : free_bodies_)
+        field.dq[body] = field.apply_inverse(body, field.inverse(body), field.unbalanced[body]);
 }
 
 void RowComponent::write_forces(const BodyField& field, const Model& model, Outputs& outputs) const {

@@ -8,26 +8,24 @@
 
 namespace tenon::articulated {
 
-class RowComponent : public Component {
+class RowComponent : public Component, private BoundedTerms {
   public:
     RowComponent(const Model& model, const State& state, std::vector<int> component_bodies,
                  const std::vector<int>& component_joints, const SolverChoice& choice,
                  ContactSet* contacts = nullptr, const std::vector<int>& contact_points = {});
 
     // The same contacts at other places: indices into the contact set, in the order given at the start.
-    void renew_contacts(const std::vector<int>& contact_points) {
-        contact_points_ = contact_points;
-        known_ = false;
-    }
+    void renew_contacts(const std::vector<int>& contact_points) { contact_points_ = contact_points; }
 
-    void iterate_moved() override { known_ = false; }
     void begin_step(const BodyField& field, const StepStart& start) override;
+    void linearise(BodyField& field) override;
     void solve(BodyField& field) override;
-    void correct(BodyField& field) override;
-    double residual(const BodyField& field) override;
-    double soft_energy(const BodyField& field) override;
-    bool update_bounds(const BodyField& field) override;
-    bool linear() const override { return linear_; }
+    void balance(BodyField& field, Balance& result) override;
+    void refine(BodyField& field) override;
+    BoundedTerms* bounded() override { return this; }
+    double update_lag(const BodyField& field) override;
+    bool reached_limit() const override;
+    void project(BodyField& field, std::vector<Mat34>& at_start) override;
     bool has_contacts() const override { return !contact_points_.empty(); }
     std::string solver_name() const override { return rows_.solver_name(); }
     void write_forces(const BodyField& field, const Model& model, Outputs& outputs) const override;
@@ -49,12 +47,27 @@ class RowComponent : public Component {
         std::vector<int> axes;  // 0..5
         Mat34 reference;        // pose at the scene's start (translations), step's start (turns)
     };
+    struct BoundedDrive {  // a drive with branches
+        int drive = 0, block = 0, row = 0;
+        double coordinate = 0.0;  // at the linearisation
+    };
+    std::size_t term_count() const override { return bounded_.size() + contact_points_.size(); }
+    void read_terms(const BodyField& field, BoundedTerm* terms) override;
+    Vec3 term_slope(std::size_t k, const Vec3& at) const override;
+    void choose_branches(const BoundedTerm* terms) override;
+    double term_tolerance(std::size_t k) const override;
+    double term_noise(std::size_t k) const override;
+
     void write_gradients(const JointBlock& block, const JointRows& rows);
-    void evaluate(const BodyField& field, bool gradients);
-    void evaluate_joint(const JointBlock& block, const BodyField& field, bool gradients);
-    void evaluate_coupling(const CouplingBlock& block, const BodyField& field, bool gradients);
-    void evaluate_contact(std::size_t k, const BodyField& field, bool gradients);
-    void evaluate_fixed(const FixedBlock& block, const BodyField& field, bool gradients);
+    void evaluate(const BodyField& field);
+    void evaluate_joint(const JointBlock& block, const BodyField& field);
+    void evaluate_coupling(const CouplingBlock& block, const BodyField& field);
+    void evaluate_contact(std::size_t k, const BodyField& field);
+    void evaluate_fixed(const FixedBlock& block, const BodyField& field);
+    void set_drive(const BoundedDrive& bounded);
+    void set_contact(std::size_t k);
+    void judge_gaps(Balance& result) const;
+    void judge_branches(Balance& result) const;
 
     std::vector<Joint> joints_;  // own copies, in the order of joint blocks
     std::vector<JointBlock> joint_blocks_;
@@ -63,12 +76,15 @@ class RowComponent : public Component {
     std::vector<JointSpec> coupling_spec_;
     std::vector<FixedBlock> fixed_blocks_;
     std::vector<DriveRow> drives_;
+    std::vector<BoundedDrive> bounded_;
+    std::vector<int> free_bodies_;          // without any constraint
+    std::vector<double> row_size_;          // per row: what a violation of it is measured against
+    std::vector<Vec3> contact_separation_;  // per contact, at the linearisation
     DualRows rows_;
+    bool may_be_redundant_ = false;  // joints close loops
     ContactSet* contacts_ = nullptr;
     std::vector<int> contact_points_;  // contacts between its own bodies: indices into the set
     int first_contact_block_ = 0;
-    bool linear_ = true;
-    bool known_ = false;  // values of the rows are those of the iterate
 };
 
 }  // namespace tenon::articulated

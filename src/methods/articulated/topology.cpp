@@ -99,6 +99,11 @@ bool all_plain_balls(const Model& model, const std::vector<int>& bodies, const s
            std::none_of(bodies.begin(), bodies.end(), [&](int b) { return has_fixed_directions(model, b); });
 }
 
+bool all_elastic(const Model& model, const std::vector<int>& bodies) {
+    return std::all_of(bodies.begin(), bodies.end(),
+                       [&](int b) { return is_elastic(model.materials[model.bodies.material[b]]); });
+}
+
 // Chains of plain ball joints first; nets of them when their joints meet in few points; rows for everything else.
 std::unique_ptr<Component> make_component(const Graph& graph, std::vector<int> bodies,
                                           std::vector<int> joints, const SolverChoice& choice) {
@@ -110,8 +115,10 @@ std::unique_ptr<Component> make_component(const Graph& graph, std::vector<int> b
             return std::make_unique<BallChain>(model, state, std::move(chain.bodies), std::move(chain.joints),
                                                chain.pinned_start);
     }
-    const bool loops = joints.size() >= bodies.size() + 3;  // more than a tree with a few closers
-    if (choice.solver == "points" || (choice.solver == "auto" && loops))
+    const bool loops =
+        joints.size() >= bodies.size() + 3 &&  // more than a tree with a few closers
+        all_elastic(model, bodies);            // rigid rods have no compliance along themselves to invert
+    if ((choice.solver == "points" && all_elastic(model, bodies)) || (choice.solver == "auto" && loops))
         if (all_plain_balls(model, bodies, joints)) {
             NetLayout layout = find_net(model, state, bodies, joints);
             const bool few = 4 * layout.fixed.size() <= 3 * joints.size();

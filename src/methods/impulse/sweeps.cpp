@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "math/interrupt.hpp"
 #include "math/steady.hpp"
 
 namespace tenon::impulse {
@@ -76,6 +77,7 @@ SolveReport Sweeper::solve(ContactProblem& problem) {
     double previous = 0;
     report.converged = false;
     while (report.sweeps < settings_.max_sweeps) {
+        check_interrupt();
         const bool backward = settings_.graph_order && report.sweeps % 2 == 1;
         const SweepResult result = sweep_contacts(problem, backward, settings_.accelerate);
         report.residual = result.worst;

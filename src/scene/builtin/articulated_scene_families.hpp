@@ -29,6 +29,7 @@ inline MaterialSpec material_spec(const std::string& name, double density, doubl
     material.name = name;
     material.density = density;
     material.young = young;
+    material.young_given = true;
     material.friction = friction;
     return material;
 }

@@ -1,0 +1,103 @@
+// Corpus and findings through the same targets as the fuzzers, and a short deterministic mutation of the seeds.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "fuzz/targets.hpp"
+
+namespace tenon::fuzz {
+namespace {
+
+constexpr double longest_seconds = 10.0;  // for one input, also under a sanitizer on a busy machine
+
+std::string bytes_of(const std::filesystem::path& file) {
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    return std::move(text).str();
+}
+
+void expect_sound(const Target& target, const std::string& input, const std::string& what) {
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        target.run(input);
+    } catch (const std::exception& error) {
+        ADD_FAILURE() << target.name << ", " << what << ": " << error.what();
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    EXPECT_LT(seconds, longest_seconds) << target.name << ", " << what;
+}
+
+std::string mutated(std::string text, const Target& target, std::mt19937& random) {
+    const int changes = 1 + static_cast<int>(random() % 4);
+    for (int k = 0; k < changes && !text.empty(); ++k) {
+        const std::size_t at = random() % text.size();
+        switch (random() % 6) {
+            case 0:
+                text[at] = static_cast<char>(random());
+                break;
+            case 1:
+                text[at] = static_cast<char>(text[at] ^ (1 << (random() % 8)));
+                break;
+            case 2:
+                text.erase(at, 1 + random() % 16);
+                break;
+            case 3:
+                text.insert(at, target.words[random() % target.words.size()]);
+                break;
+            case 4:
+                text.insert(at, text.substr(random() % text.size(), random() % 64));
+                break;
+            default:
+                text[at] = "\xff\x7f\x80\x00\x01"[random() % 5];
+                break;
+        }
+    }
+    return text.substr(0, target.longest);
+}
+
+class Readers : public testing::TestWithParam<std::string> {};
+
+TEST_P(Readers, SeedsCorpusAndFindings) {
+    const Target& target = *find_target(GetParam());
+    for (const std::string& seed : seeds(target)) expect_sound(target, seed, "seed");
+    for (const char* kind : {"corpus", "findings"}) {
+        const std::filesystem::path folder =
+            std::filesystem::path(TENON_SOURCE_DIR) / "tests/fuzz" / kind / target.name;
+        if (!std::filesystem::exists(folder)) continue;
+        for (const auto& entry : std::filesystem::directory_iterator(folder))
+            expect_sound(target, bytes_of(entry.path()), entry.path().filename().string());
+    }
+}
+
+TEST_P(Readers, MutatedSeeds) {
+    const Target& target = *find_target(GetParam());
+    const char* asked = std::getenv("TENON_FUZZ_ROUNDS");
+    const int rounds = asked ? std::atoi(asked) : GetParam() == "run_file" ? 300 : 2000;
+    std::mt19937 random(20240607);
+    const std::vector<std::string> start = seeds(target);
+    for (int i = 0; i < rounds && !HasFailure(); ++i) {
+        const std::string input = mutated(start[random() % start.size()], target, random);
+        expect_sound(target, input, "round " + std::to_string(i));
+        if (HasFailure()) {
+            const std::string file = testing::TempDir() + "tenon-finding-" + target.name;
+            std::ofstream(file, std::ios::binary) << input;
+            std::cerr << "written to " << file << "\n";
+        }
+    }
+}
+
+std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const Target& target : targets()) all.emplace_back(target.name);
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Fuzz, Readers, testing::ValuesIn(names()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace tenon::fuzz

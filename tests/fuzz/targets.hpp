@@ -1,0 +1,26 @@
+// What the fuzzers feed: every reader of files, by name. A target returns when its input was read or refused with an
+// InputError; anything else (another exception, a crash, a value that is not finite) is a finding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon::fuzz {
+
+struct Target {
+    const char* name;
+    void (*run)(std::string_view bytes);
+    std::size_t longest;             // inputs of more bytes teach nothing new
+    std::vector<std::string> words;  // dictionary
+};
+
+const std::vector<Target>& targets();
+const Target* find_target(std::string_view name);
+
+// A few valid inputs to start from.
+std::vector<std::string> seeds(const Target& target);
+
+}  // namespace tenon::fuzz
