@@ -24,7 +24,7 @@ StepReport AdaptiveRun::step() {
     contact_ms.push_back(contact);
     solve_ms.push_back(solve);
     if (!simulation.model().elastic.empty()) height.push_back(middle_height(simulation));
-    for (const auto& [name, value] : report.figures) {
+    for (const auto& [name, value] : report.metrics) {
         if (name == "rigid_fraction") rigid.push_back(value);
         if (name == "elastic_energy")
             energy.push_back(energies(simulation.model(), simulation.state()).total() + value);

@@ -34,7 +34,7 @@ Measured measure(const Scene& scene, int steps, int before) {
         out.iterations += report.iterations;
         out.unconverged += !report.converged;
         out.min_distance = std::min(out.min_distance, report.min_distance);
-        for (const auto& [name, value] : report.figures)
+        for (const auto& [name, value] : report.metrics)
             if (name == "solves") out.solves += value;
         for (const auto& [name, value] : report.phases) out.phases[name] += value / steps;
     }

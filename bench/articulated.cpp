@@ -78,7 +78,7 @@ Measured measure(Simulation& simulation, int steps, int warm_up) {
         m.residual = std::max(m.residual, report.joint_residual);
         m.solver = report.solver;
         m.contacts += static_cast<double>(report.contacts) / steps;
-        for (const auto& [name, value] : report.figures) {
+        for (const auto& [name, value] : report.metrics) {
             if (name == "strain") m.strain = std::max(m.strain, value);
             if (name == "solves") m.solves += value / steps;
             if (name == "bytes_per_link") m.bytes = value;

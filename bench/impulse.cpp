@@ -35,7 +35,7 @@ Scene scene_of(const std::string& name, const Values& values, const Values& meth
 }
 
 double figure(const StepReport& report, const std::string& name) {
-    for (const auto& [key, value] : report.figures)
+    for (const auto& [key, value] : report.metrics)
         if (key == name) return value;
     return 0;
 }

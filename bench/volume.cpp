@@ -53,7 +53,7 @@ Row measure(const Case& which) {
         for (int i = 0; i < which.steps; ++i) {
             const StepReport report = simulation->step();
             for (const auto& [stage, ms] : report.phases) sums[stage] += ms / which.steps;
-            for (const auto& [name, value] : report.figures) sums[name] += value / which.steps;
+            for (const auto& [name, value] : report.metrics) sums[name] += value / which.steps;
             contacts += static_cast<double>(report.contacts) / which.steps;
             most_contacts = std::max(most_contacts, static_cast<double>(report.contacts));
             unconverged += report.converged ? 0 : 1;

@@ -63,3 +63,4 @@ endif()
 
 # Includes follow the drawing of the layers.
 add_test(NAME layers.check COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-layers ${CMAKE_SOURCE_DIR})
+add_test(NAME words.check COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-words ${CMAKE_SOURCE_DIR})

@@ -81,7 +81,7 @@ std::string describe(const LiveState& self) {
 py::dict energy_numbers(LiveState& self) {
     const Energies now = energies(self.model(), self.state());
     double elastic = now.elastic;
-    for (const auto& [name, value] : self.report().figures)
+    for (const auto& [name, value] : self.report().metrics)
         if (name == "elastic_energy") elastic = value;
     py::dict out;
     out["kinetic"] = now.kinetic;
@@ -177,7 +177,7 @@ void bind_parts(py::module_& module) {
 
 py::dict metrics(const StepReport& report) {
     py::dict out;
-    for (const auto& [name, value] : report.figures) out[py::str(name)] = value;
+    for (const auto& [name, value] : report.metrics) out[py::str(name)] = value;
     out["iterations"] = report.iterations;
     out["converged"] = report.converged;
     out["contacts"] = report.contacts;

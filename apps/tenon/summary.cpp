@@ -72,7 +72,7 @@ std::string summary(const run::Report& report) {
     std::string text = fmt::format("{} with {}: {}\n", report.scene, report.method, report.status);
     for (const auto& [name, value] : report_rows(report)) text += fmt::format("  {:<10} {}\n", name, value);
     for (const run::ExpectResult& result : report.expect)
-        text += fmt::format("  {:<10} {}\n", result.held ? "as wanted" : "NOT SO", result.text);
+        text += fmt::format("  {:<10} {}\n", result.held ? "PASS" : "FAIL", result.text);
     return text;
 }
 

@@ -16,7 +16,7 @@
 
 namespace tenon {
 
-// What one step did. `phases` are milliseconds by stage name; `figures` are further numbers by name
+// What one step did. `phases` are milliseconds by stage name; `metrics` are further numbers by name
 // (solves, corrections, sweeps, rigid_fraction ...), recorded per step and plotted by name.
 struct StepReport {
     int iterations = 0;
@@ -25,7 +25,7 @@ struct StepReport {
     double min_distance = 1e300;  // of bodies in contact range; 1e300 when none
     double joint_residual = 0.0;
     std::vector<std::pair<std::string, double>> phases;
-    std::vector<std::pair<std::string, double>> figures;
+    std::vector<std::pair<std::string, double>> metrics;
     std::vector<std::string> warnings;  // each said once to the user
     std::string solver;                 // which solvers were chosen, when there is a choice
 };

@@ -83,6 +83,7 @@ struct Model {
     Bodies bodies;
     std::vector<Joint> joints;
     std::vector<ElasticBody> elastic;
+    std::vector<ActuatorSpec> actuators;  // their motors are in the joints
     std::vector<ForceSpec> forces;
     WindSpec wind;
     ContactSpec contact_spec;

@@ -46,6 +46,7 @@ struct MaterialSpec {
     double young = 1e9;        // Pa
     bool young_given = false;  // by the scene: bodies of `articulated` are elastic then, and rigid otherwise
     double poisson = 0.3;
+    double max_strain = 0.0;  // deformation that is meant; 0: none, and more than 1e-2 is a fault
     double friction = 0.3;
     double restitution = 0.0;
     double rayleigh_mass = 0.0;       // 1/s, elastic bodies
@@ -103,6 +104,17 @@ struct MotorSpec {
     double stiffness = 0.0;                      // N/m or N m/rad
     double damping = 0.0;                        // N s/m or N m s/rad
     std::vector<std::array<double, 2>> profile;  // (time, target), linear in between
+
+    // The actuators that this motor was made from, whose targets a state may set: target = (l - constant) / factor, or,
+    // of forces, the sum of factor * f.
+    struct Source {
+        int actuator = -1;
+        double factor = 1.0, constant = 0.0;
+        double target = 0.0;  // of a force: what the scene says
+        std::vector<std::array<double, 2>> profile;
+        std::array<double, 2> limits{-1e300, 1e300};  // of a force
+    };
+    std::vector<Source> sources;
 };
 
 // What acts along one free coordinate of a joint.

@@ -54,6 +54,7 @@ struct State {
     std::vector<ElasticState> elastic;
     std::vector<char> broken;                             // joints that are no more
     std::vector<std::array<double, 3>> joint_coordinate;  // angles count their turns
+    std::vector<double> targets;                          // of actuators; not a number: as the scene says
     Vec3 gravity = Vec3::Zero();
     std::vector<ForceSpec> pushes;  // forces from outside the scene, set anew for each step; not saved
     MemoryPointer memory;           // the method's; empty: it starts afresh
@@ -64,6 +65,13 @@ struct State {
 
 // The state at the start of the model's scene.
 State initial_state(const Model& model);
+
+// What an actuator aims at from now on: a position, a velocity, a force or a torque. Throws InputError beyond its limits.
+void set_target(const Model& model, State& state, int actuator, double target);
+// What it aims at, at a time.
+double actuator_target(const Model& model, const State& state, int actuator, double time);
+// What a motor aims at: its own target or profile, or what the state says of its actuators.
+double motor_target(const MotorSpec& motor, const State& state, double time);
 
 // All of a state, bit for bit. load_state throws std::runtime_error when the bytes do not fit the model; the memory is
 // then what it was, and Method::restore gives it its form.
@@ -83,6 +91,7 @@ struct JointOutput {
     Vec3 force = Vec3::Zero();  // on the second body, world frame, at the anchor
     Vec3 torque = Vec3::Zero();
     std::array<double, 3> coordinate_rate{};
+    std::array<double, 3> motor_force{}, limit_force{};  // along the coordinates, N or N m
 };
 
 // One accepted segment of the path within a step: all bodies move straight from the previous segment's end to q.

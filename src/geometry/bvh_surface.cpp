@@ -87,9 +87,9 @@ Vec3 beside_second_edge(const SurfaceTree& surface, int triangle, const Mat3& ax
 }
 
 // Rounded outward; its centre comes apart.
-SurfaceTree::TurnedBox turned_box_of(const SurfaceTree& surface, const std::vector<int>& triangles,
-                                     const std::vector<int>& vertices, Vec3& center) {
-    SurfaceTree::TurnedBox out;
+SurfaceTree::OrientedBox oriented_box_of(const SurfaceTree& surface, const std::vector<int>& triangles,
+                                         const std::vector<int>& vertices, Vec3& center) {
+    SurfaceTree::OrientedBox out;
     const Mat3 axes = facing(surface, triangles);
     Box3 box;
     for (const int v : vertices) box.add(axes.transpose() * surface.vertices()[v]);
@@ -111,7 +111,7 @@ struct SurfaceTree::Builder {
     std::vector<char> vertex_taken, edge_taken;
     std::vector<int> loose_edge_id, loose_point_id;
     std::vector<Box3> element_boxes, block_boxes;
-    std::vector<Vec3> block_centers;  // of the turned boxes
+    std::vector<Vec3> block_centers;  // of the oriented boxes
 
     Builder(SurfaceTree& target, const Mesh& mesh)
         : surface(target),
@@ -141,7 +141,7 @@ struct SurfaceTree::Builder {
             surface.block_points_.push_back({point[0], point[1], point[2]});
         }
         for (std::size_t b = 0; b < block_centers.size(); ++b)
-            surface.turned_boxes_[b].center = (block_centers[b] - surface.tree_.origin()).cast<float>();
+            surface.oriented_boxes_[b].center = (block_centers[b] - surface.tree_.origin()).cast<float>();
     }
 
     // Triangles, then edges that no triangle has, then points that neither has.
@@ -219,8 +219,8 @@ struct SurfaceTree::Builder {
         }
         close_block(owned, shared, triangle_ids, edge_ids);
         owned.insert(owned.end(), shared.begin(), shared.end());
-        surface.turned_boxes_.push_back(
-            turned_box_of(surface, triangle_ids, owned, block_centers.emplace_back()));
+        surface.oriented_boxes_.push_back(
+            oriented_box_of(surface, triangle_ids, owned, block_centers.emplace_back()));
         block_boxes.push_back(box);
     }
 

@@ -65,14 +65,14 @@ class SurfaceTree {
     }
 
     // A box around the block along the three directions, at right angles, that its triangles face most.
-    struct TurnedBox {
+    struct OrientedBox {
         Eigen::Vector3f center;  // relative to the tree's origin
         Eigen::Matrix3f axes;    // unit vectors in the columns
         Eigen::Vector3f half;    // half of the box's sizes along them
         Eigen::Vector3f
             fourth;  // of one triangle: at right angles to its second longest edge; else one of the axes
     };
-    const TurnedBox& turned_box(int b) const { return turned_boxes_[b]; }
+    const OrientedBox& oriented_box(int b) const { return oriented_boxes_[b]; }
 
     bool uses_all_vertices() const { return uses_all_vertices_; }
     bool loose_edge(int edge) const { return !loose_edge_.empty() && loose_edge_[edge]; }
@@ -98,7 +98,7 @@ class SurfaceTree {
     std::vector<LocalPoint> block_points_;
     std::vector<BlockTriangle> block_triangles_;
     std::vector<BlockEdge> block_edges_;
-    std::vector<TurnedBox> turned_boxes_;
+    std::vector<OrientedBox> oriented_boxes_;
     std::vector<char> loose_edge_, loose_point_;  // empty where there are none
 };
 

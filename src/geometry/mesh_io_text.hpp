@@ -44,7 +44,7 @@ class TextCursor {
     bool at_number();                                // whether a digit or sign comes next in this line
     bool at_delimiter() const;                       // right behind a word
     bool take(char c);                               // steps over c, when it comes at once
-    [[noreturn]] void word_error(const char* what);  // the coming word is not what was wanted
+    [[noreturn]] void word_error(const char* what);  // the coming word is not what was expected
     std::size_t line() const { return line_; }
     std::size_t bytes_left() const { return static_cast<std::size_t>(end_ - at_); }
     [[noreturn]] void fail(const std::string& problem, const std::string& cure) const;

@@ -172,7 +172,7 @@ class BlockSearch {
             const bool beyond = apart(few.node_box(at), all_of_many);
             i = beyond ? few_nodes[at].escape : at + 1;
             if (beyond || !few_nodes[at].leaf()) continue;
-            const LaneTurnedBox& element = few[few.slot(few_nodes[at].item)].box;
+            const LaneOrientedBox& element = few[few.slot(few_nodes[at].item)].box;
             LaneBox region = element.own;
             region.inflate(margin + element.rounding);
             const NodeTest test(many.along(element.axes), region);

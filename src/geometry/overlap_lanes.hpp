@@ -137,7 +137,7 @@ struct LaneAxes {
 };
 
 // A box turned along with a block: where it is at both ends of its way.
-struct LaneTurnedBox {
+struct LaneOrientedBox {
     LanePoint center;
     Lanes half[3];          // vectors from the centre to the middles of three sides, at the start
     float drift = 0.0f;     // by which these change on the way, summed
@@ -154,7 +154,7 @@ struct LaneTurnedBox {
 };
 
 // True where one of b's directions keeps the boxes further apart than the margin.
-inline bool apart_along_own(const LaneTurnedBox& a, const LaneTurnedBox& b, float margin) {
+inline bool apart_along_own(const LaneOrientedBox& a, const LaneOrientedBox& b, float margin) {
     LaneBox box = a.along(b.axes);
     box.inflate(margin);
     return apart(box, b.own);
@@ -278,8 +278,8 @@ class LanePlacement {
     const LaneNodes& nodes() const { return nodes_; }
     LaneBox node_box(const Bvh::Node& node) const { return nodes_.box(node); }
 
-    LaneTurnedBox turned_box(const SurfaceTree::TurnedBox& rest) const {
-        LaneTurnedBox box;
+    LaneOrientedBox oriented_box(const SurfaceTree::OrientedBox& rest) const {
+        LaneOrientedBox box;
         box.center = point(Lanes{rest.center[0], rest.center[1], rest.center[2], 0.0f});
         Lanes reach = magnitude(box.center.at[0]) + magnitude(box.center.at[1]);
         Lanes directions[4];

@@ -69,7 +69,7 @@ struct BoxRow {
 struct BlockStore {
     struct Slot {
         SurfaceTree::Block block;
-        LaneTurnedBox box;
+        LaneOrientedBox box;
         int world = -1, own = -1;    // where the first corner is in the lists; -1: not yet there
         int rows[3] = {-1, -1, -1};  // the same for its triangles, edges and vertices
         std::uint64_t used = 0;      // bits of the corners that candidates have
@@ -162,7 +162,7 @@ class PosedBlocks {
         if (found == static_cast<int>(next)) {
             BlockStore::Slot& slot = *store_.slots.take(1);
             slot.block = place_.surface().block(block);
-            slot.box = place_.turned_box(place_.surface().turned_box(block));
+            slot.box = place_.oriented_box(place_.surface().oriented_box(block));
             slot.world = slot.own = -1;
             for (int& rows : slot.rows) rows = -1;
             slot.used = 0;

@@ -1,5 +1,5 @@
 #include "math/parallel.hpp"
-#include "math/steady.hpp"
+#include "math/static_partition.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -33,8 +33,8 @@ void parallel_ranges(std::size_t count, std::size_t grain,
     share_ranges(count, grain, thread_count(), grain <= 1 ? Sharing::dealt : Sharing::halves, body);
 }
 
-void steady_ranges(std::size_t count, std::size_t grain,
-                   const std::function<void(std::size_t, std::size_t)>& body) {
+void static_partition_ranges(std::size_t count, std::size_t grain,
+                             const std::function<void(std::size_t, std::size_t)>& body) {
     share_ranges(count, grain, thread_count(), Sharing::halves, body);
 }
 

@@ -11,6 +11,7 @@
 #include "model/geometry_mesh.hpp"
 #include "model/joint_check.hpp"
 #include "model/joint_start.hpp"
+#include "scene/actuators.hpp"
 #include "tenon/error.hpp"
 #include "tenon/state.hpp"
 
@@ -293,7 +294,9 @@ Model compile_in_full(const Scene& scene, const Model* earlier) {
 
 Model compile(const Scene& scene, const Model* earlier) {
     const std::optional<Scene> full = model::expanded(scene);
-    return compile_in_full(full ? *full : scene, earlier);
+    Model model = compile_in_full(full ? *full : scene, earlier);
+    model.actuators = scene::actuators_at_start(scene);
+    return model;
 }
 
 }  // namespace tenon

@@ -2,6 +2,7 @@
 #include "tenon/state.hpp"
 
 #include <istream>
+#include <limits>
 #include <ostream>
 #include <sstream>
 #include <stdexcept>
@@ -13,7 +14,7 @@ namespace tenon {
 namespace {
 
 // Of all that is saved here and by the methods: to be raised whenever one of them saves something else.
-constexpr std::uint64_t state_layout = 0x7463'0000'0006;
+constexpr std::uint64_t state_layout = 0x7463'0000'0007;
 
 void refuse(const char* what) {
     throw std::runtime_error(std::string("holds another number of ") + what + " than the scene");
@@ -30,6 +31,7 @@ void State::assign_without_memory(const State& other) {
     elastic = other.elastic;
     broken = other.broken;
     joint_coordinate = other.joint_coordinate;
+    targets = other.targets;
     gravity = other.gravity;
     pushes = other.pushes;
 }
@@ -42,6 +44,7 @@ State initial_state(const Model& model) {
     for (const ElasticBody& body : model.elastic) state.elastic.push_back({body.start_x, body.start_v});
     state.broken.assign(model.joints.size(), 0);
     for (const Joint& joint : model.joints) state.joint_coordinate.push_back(joint.start_coordinate);
+    state.targets.assign(model.actuators.size(), std::numeric_limits<double>::quiet_NaN());
     state.gravity = model.gravity;
     return state;
 }
@@ -81,6 +84,7 @@ void save_state(const State& state, std::ostream& out) {
     }
     write_values(out, state.broken);
     write_values(out, state.joint_coordinate);
+    write_values(out, state.targets);
     std::ostringstream memory;
     if (state.memory) state.memory.get()->save(memory);
     const std::string bytes = memory.str();
@@ -112,6 +116,8 @@ void load_state(const Model& model, State& state, std::istream& in) {
     read_values(in, state.broken);
     read_values(in, state.joint_coordinate);
     if (state.broken.size() != joints || state.joint_coordinate.size() != joints) refuse("joints");
+    read_values(in, state.targets);
+    if (state.targets.size() != model.actuators.size()) refuse("actuators");
     char has_memory = 0;
     std::vector<char> bytes;
     read_value(in, has_memory);

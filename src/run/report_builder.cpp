@@ -61,7 +61,7 @@ StepRow measure(const Model& model, const State& state, const StepReport& report
     row.report = report;
     row.report.joint_residual = std::max(report.joint_residual, joint_residual_max(model, state));
     row.energy = energies(model, state);
-    for (const auto& [name, value] : report.figures)
+    for (const auto& [name, value] : report.metrics)
         if (name == "elastic_energy") row.energy.elastic = value;
     row.linear_momentum = linear_momentum(model, state);
     row.angular_momentum = angular_momentum(model, state);
@@ -139,7 +139,7 @@ void ReportBuilder::add(const StepRow& row) {
     if (!step.converged) note_unconverged(row);
     if (!step.solver.empty()) report_.solver = step.solver;
     accumulate(phases_, step.phases);
-    accumulate(figures_, step.figures);
+    accumulate(metrics_, step.metrics);
     for (const std::string& warning : step.warnings) warn(warning);
     // By Cauchy's inequality sqrt(2 M E_kin) is the most momentum that the bodies could have between them.
     const Vec3 expected = start_momentum_ + row.time * weight_;
@@ -165,7 +165,7 @@ Report ReportBuilder::finish(const std::string& status, double wall_seconds) con
     report.iterations_mean = iterations_ / steps;
     report.contacts_mean = contacts_ / steps;
     for (const auto& [name, sum] : phases_) report.phases_ms.emplace_back(name, sum / steps);
-    for (const auto& [name, sum] : figures_) report.figures.emplace_back(name, sum / steps);
+    for (const auto& [name, sum] : metrics_) report.metrics.emplace_back(name, sum / steps);
     report.peak_memory_mb = peak_memory_mb();
     report.momentum_drift = !closed_                ? std::numeric_limits<double>::quiet_NaN()
                             : momentum_scale_ > 0.0 ? momentum_change_ / momentum_scale_

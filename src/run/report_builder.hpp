@@ -31,7 +31,7 @@ class ReportBuilder {
 
     Report report_;
     std::vector<double> wall_ms_;
-    Sums phases_, figures_;
+    Sums phases_, metrics_;
     double iterations_ = 0, contacts_ = 0;
     double time_ = 0;
     bool closed_ = false;

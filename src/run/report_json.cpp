@@ -47,7 +47,7 @@ std::string Report::to_json() const {
     json["energy"] = {{"start", number(energy_start)}, {"end", number(energy_end)}};
     json["momentum_drift"] = number(momentum_drift);
     json["phases_ms"] = by_name(phases_ms);
-    json["figures"] = by_name(figures);
+    json["figures"] = by_name(metrics);
     json["peak_memory_mb"] = number(peak_memory_mb);
     json["unconverged_steps"] = unconverged_steps;
     if (!unconverged.empty()) json["unconverged"] = unconverged;

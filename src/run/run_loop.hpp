@@ -52,7 +52,7 @@ struct Report {
     double iterations_mean = 0, iterations_max = 0, contacts_mean = 0, contacts_max = 0;
     double min_distance = 1e300, joint_residual_max = 0, energy_start = 0, energy_end = 0, momentum_drift = 0;
     std::vector<std::pair<std::string, double>> phases_ms;  // mean per step
-    std::vector<std::pair<std::string, double>> figures;    // mean per step
+    std::vector<std::pair<std::string, double>> metrics;    // mean per step
     double peak_memory_mb = 0;
     long unconverged_steps = 0;
     std::vector<std::string> unconverged;  // the first of them: step, time and what the method says

@@ -460,7 +460,7 @@ std::vector<StepRow> RunReader::steps() const {
             }
             step.report.solver = row.text(17);
             step.report.phases = numbers_by_name(row.text(18));
-            step.report.figures = numbers_by_name(row.text(19));
+            step.report.metrics = numbers_by_name(row.text(19));
             const auto warnings = nlohmann::json::parse(row.text(20), nullptr, false);
             if (warnings.is_array())
                 for (const auto& warning : warnings)

@@ -406,7 +406,7 @@ void RunWriter::add_step(const StepRow& row) {
         for (int k = 0; k < 3; ++k)
             to.bind(11 + k, row.linear_momentum[k]).bind(14 + k, row.angular_momentum[k]);
         to.bind(17, report.solver);
-        to.bind(18, numbers_by_name(report.phases)).bind(19, numbers_by_name(report.figures));
+        to.bind(18, numbers_by_name(report.phases)).bind(19, numbers_by_name(report.metrics));
         to.bind(
             20,
             nlohmann::json(report.warnings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -233,7 +233,7 @@ class Resolver {
         source.of_work = sensor;
         const std::string key = sensor ? name : name.substr(name.find('.') + 1);
         source.of_step = [phase, key](const StepRow& row) {
-            return by_name(phase ? row.report.phases : row.report.figures, key);
+            return by_name(phase ? row.report.phases : row.report.metrics, key);
         };
     }
 
@@ -268,7 +268,7 @@ std::vector<std::string> step_series_names(const RunReader& run) {
     };
     for (const StepRow& row : run.steps()) {
         note("phase.", row.report.phases);
-        note("figure.", row.report.figures);
+        note("figure.", row.report.metrics);
     }
     names.insert(names.end(), extra.begin(), extra.end());
     return names;

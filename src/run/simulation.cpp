@@ -60,7 +60,7 @@ StepReport Simulation::step() {
     StepReport report = method_.step(*model_, state_, outputs_, scene_.dt);
     if (!scene_.sensors.empty()) {
         sensor_values_ = read_sensors(scene_.sensors, *model_, state_, outputs_, rate_before, scene_.dt);
-        report.figures.insert(report.figures.end(), sensor_values_.begin(), sensor_values_.end());
+        report.metrics.insert(report.metrics.end(), sensor_values_.begin(), sensor_values_.end());
     }
     if (after_) after_(*this);
     return report;

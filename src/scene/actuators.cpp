@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "math/profile.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::scene {
@@ -24,16 +25,6 @@ struct Transmission {
     std::vector<Lever> levers;
     double constant = 0.0;
 };
-
-double profile_at(const Profile& profile, double time) {
-    if (time <= profile.front()[0]) return profile.front()[1];
-    for (std::size_t k = 1; k < profile.size(); ++k)
-        if (time <= profile[k][0]) {
-            const auto &a = profile[k - 1], &b = profile[k];
-            return a[1] + (time - a[0]) / (b[0] - a[0]) * (b[1] - a[1]);
-        }
-    return profile.back()[1];
-}
 
 // The profile cut off at the limits: where a straight piece crosses one, a point is put in.
 Profile clamped(const Profile& profile, const std::array<double, 2>& limits) {
@@ -78,15 +69,6 @@ void add_force(MotorSpec& motor, double target, const Profile& profile) {
     motor.profile = std::move(sum);
 }
 
-void add_spring(DriveSpec& drive, double stiffness, double damping, double rest) {
-    SpringSpec spring = drive.spring.value_or(SpringSpec{});
-    const double total = spring.stiffness + stiffness;
-    if (total > 0) spring.rest = (spring.stiffness * spring.rest + stiffness * rest) / total;
-    spring.stiffness = total;
-    spring.damping += damping;
-    drive.spring = spring;
-}
-
 class Lowering {
   public:
     explicit Lowering(Scene& scene) : scene_(scene) {
@@ -107,8 +89,9 @@ class Lowering {
                    "couple the joints, drive each by its own actuator, or use a torque actuator");
         const Lever& lever = all.levers[0];
         limit_speed(lever, all.constant);
-        actuator_.type == ActuatorSpec::Type::position ? lower_position(lever, all.constant)
-                                                       : lower_velocity(lever);
+        actuator_.type == ActuatorSpec::Type::position
+            ? set_motor(lever, MotorSpec::Type::position, all.constant)
+            : set_motor(lever, MotorSpec::Type::velocity, 0.0);
     }
 
   private:
@@ -172,6 +155,8 @@ class Lowering {
             Profile scaled = cut;
             for (auto& entry : scaled) entry[1] *= lever.factor;
             add_force(motor, lever.factor * target, scaled);
+            motor.sources.push_back(
+                {static_cast<int>(index_), lever.factor, 0.0, target, cut, actuator_.force_limits});
         }
     }
 
@@ -200,24 +185,7 @@ class Lowering {
         motor.max = bound(lever);
         motor.stiffness = lever.factor * lever.factor * actuator_.kp;
         motor.damping = lever.factor * lever.factor * actuator_.kd;
-    }
-
-    void lower_position(const Lever& lever, double constant) {
-        if (actuator_.kp > 0 && !bounded() && actuator_.profile.empty()) {
-            const double square = lever.factor * lever.factor;
-            add_spring(drive_of(lever), square * actuator_.kp, square * actuator_.kd,
-                       (actuator_.target - constant) / lever.factor);
-            return;
-        }
-        set_motor(lever, MotorSpec::Type::position, constant);
-    }
-
-    void lower_velocity(const Lever& lever) {
-        if (actuator_.kd > 0 && !bounded() && actuator_.profile.empty() && actuator_.target == 0) {
-            add_spring(drive_of(lever), 0, lever.factor * lever.factor * actuator_.kd, 0);
-            return;
-        }
-        set_motor(lever, MotorSpec::Type::velocity, 0.0);
+        motor.sources.push_back({static_cast<int>(index_), lever.factor, constant, 0.0, {}, {}});
     }
 
     // A position is approached at the speed allowed; a faster profile or speed is refused.
@@ -287,6 +255,13 @@ void apply_keyframe(Scene& scene) {
 
 bool has_actuators_or_start(const Scene& scene) {
     return !scene.actuators.empty() || !scene.start.empty();
+}
+
+std::vector<ActuatorSpec> actuators_at_start(const Scene& scene) {
+    if (scene.start.empty() || scene.actuators.empty()) return scene.actuators;
+    Scene at_start = scene;
+    apply_keyframe(at_start);
+    return at_start.actuators;
 }
 
 Scene lowered(Scene scene) {

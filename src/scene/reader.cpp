@@ -160,6 +160,7 @@ void Reader::read_materials(const Value& materials) {
         material.young = number_or(value, "young", material.young);
         material.young_given = value.find("young") != nullptr;
         material.poisson = number_or(value, "poisson", material.poisson);
+        material.max_strain = number_or(value, "max_strain", material.max_strain);
         material.friction = number_or(value, "friction", material.friction);
         material.restitution = number_or(value, "restitution", material.restitution);
         material.rayleigh_mass = number_or(value, "rayleigh_mass", material.rayleigh_mass);

@@ -171,6 +171,7 @@ std::string Writer::materials() const {
         else
             add("young", material.young, standard.young);
         add("poisson", material.poisson, standard.poisson);
+        add("max_strain", material.max_strain, standard.max_strain);
         add("friction", material.friction, standard.friction);
         add("restitution", material.restitution, standard.restitution);
         add("rayleigh_mass", material.rayleigh_mass, standard.rayleigh_mass);

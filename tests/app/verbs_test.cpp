@@ -54,7 +54,7 @@ TEST_F(App, RunWritesFileReportAndSummary) {
     const Outcome run = tenon("run flight.json -o flight.tenon --report report.json --fps 20", folder);
     EXPECT_EQ(run.code, 0) << run.err;
     EXPECT_TRUE(has(run.out, "flight with affine: done")) << run.out;
-    EXPECT_TRUE(has(run.out, "as wanted  thrown x = 0.5")) << run.out;
+    EXPECT_TRUE(has(run.out, "PASS       thrown x = 0.5")) << run.out;
     EXPECT_TRUE(has(run.out, "flight.tenon"));
     EXPECT_EQ(run.err, "");
     const json report = json::parse(slurp(folder / "report.json"));

@@ -1,4 +1,4 @@
-#include "geometry/apart_four.hpp"
+#include "geometry/separating_axis_lanes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ struct Pairs {
                           : closest_point_triangle(x[0], x[1], x[2], x[3]);
     }
 
-    std::vector<int> near(const ApartKernels& kernels, double t_max, double gap) const {
+    std::vector<int> near(const SeparatingAxisKernels& kernels, double t_max, double gap) const {
         std::vector<int> list(corners.size());
         std::iota(list.begin(), list.end(), 0);
         const MovingSides sides{
@@ -72,8 +72,8 @@ TEST(ApartFour, WhatIsTakenOutStaysApart) {
         const Pairs pairs(count, split, 3);
         for (const double t_max : {1.0, 0.3}) {
             const double gap = 0.15;
-            const std::vector<int> near = pairs.near(apart_four(), t_max, gap);
-            EXPECT_EQ(near, pairs.near(portable_apart_four, t_max, gap));
+            const std::vector<int> near = pairs.near(separating_axis_kernels(), t_max, gap);
+            EXPECT_EQ(near, pairs.near(portable_separating_axis, t_max, gap));
             ASSERT_TRUE(std::is_sorted(near.begin(), near.end()));
             EXPECT_LT(near.size(), 0.9 * count);  // it is of use
             int come_near = 0;
@@ -97,13 +97,13 @@ TEST(ApartFour, DirectionsThatSayNothingKeepThePair) {
         pairs.directions[1] = {1e38f, 1e38f, 1e38f, 0.0f};
         pairs.directions[2] = {std::nanf(""), 1.0f, 0.0f, 0.0f};
         pairs.start[0][pairs.corners[2][0]].x() = 100.0;
-        const std::vector<int> near = pairs.near(apart_four(), 1.0, 0.0);
+        const std::vector<int> near = pairs.near(separating_axis_kernels(), 1.0, 0.0);
         for (const int n : {0, 2, 3, 4, 5, 6, 7})
             EXPECT_TRUE(std::binary_search(near.begin(), near.end(), n));
         // Not a number in a place keeps the pair too.
         Pairs broken(8, split, 4);
         for (int n = 0; n < 8; ++n) broken.step[n % 2][broken.corners[n][n % 2 ? 3 : 0]].y() = std::nan("");
-        EXPECT_EQ(broken.near(apart_four(), 1.0, 0.0).size(), 8u);
+        EXPECT_EQ(broken.near(separating_axis_kernels(), 1.0, 0.0).size(), 8u);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "geometry/closest_four.hpp"
+#include "geometry/closest_point_lanes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ std::array<Vec3, 4> random_corners(std::mt19937& random, bool grid) {
     return x;
 }
 
-void compare(const FourKernels& kernels, bool edges) {
+void compare(const ClosestPointKernels& kernels, bool edges) {
     std::mt19937 random(7);
     for (int trial = 0; trial < 2000; ++trial) {
         std::array<std::array<Vec3, 4>, four> x;
@@ -50,8 +50,8 @@ void compare(const FourKernels& kernels, bool edges) {
 
 TEST(ClosestFour, AgreesWithOneByOne) {
     for (const bool edges : {false, true}) {
-        compare(portable_closest_four, edges);
-        compare(closest_four(), edges);
+        compare(portable_closest_point, edges);
+        compare(closest_point_kernels(), edges);
     }
 }
 

@@ -204,18 +204,18 @@ struct Case {
 
 // Flat solids are met to rounding. Round ones: the height of an arc of a cell's chord, h^2 / 8R, is spread to both sides.
 std::vector<Case> cases() {
-    return {
-        {"box", shape("box", {{"size", std::vector<double>{1, 0.5, 0.3}}}), 0.12, 1e-9, 1e-9},
-        {"turned box", turned(shape("box", {{"size", std::vector<double>{1, 0.5, 0.3}}})), 0.12, 1e-9, 1e-9},
-        {"L", l_shape(), 0.1, 1e-9, 1e-9},
-        {"slanted L", turned(slanted()), 0.1, 1e-6, 1e-6},
-        {"sphere", shape("icosphere", {{"radius", 0.5}, {"subdivisions", 4.0}}), 0.12, 0.1, 0},
-        {"wheel", shape("cylinder", {{"radius", 0.3}, {"length", 0.16}, {"segments", 48.0}}), 0.06, 0.1,
-         0.05},
-        {"wheel with hub", wheel_with_hub(), 0.05, 0.1, 0.08},
-        {"torus", shape("torus", {{"major", 0.3}, {"minor", 0.1}}), 0.06, 0.25, 0},
-        {"gear", shape("gear", {{"teeth", 12.0}, {"module", 0.04}, {"width", 0.15}, {"bore", 0.06}}), 0.04,
-         0.15, 0.1}};
+    return {{"box", shape("box", {{"size", std::vector<double>{1, 0.5, 0.3}}}), 0.12, 1e-9, 1e-9},
+            {"oriented box", turned(shape("box", {{"size", std::vector<double>{1, 0.5, 0.3}}})), 0.12, 1e-9,
+             1e-9},
+            {"L", l_shape(), 0.1, 1e-9, 1e-9},
+            {"slanted L", turned(slanted()), 0.1, 1e-6, 1e-6},
+            {"sphere", shape("icosphere", {{"radius", 0.5}, {"subdivisions", 4.0}}), 0.12, 0.1, 0},
+            {"wheel", shape("cylinder", {{"radius", 0.3}, {"length", 0.16}, {"segments", 48.0}}), 0.06, 0.1,
+             0.05},
+            {"wheel with hub", wheel_with_hub(), 0.05, 0.1, 0.08},
+            {"torus", shape("torus", {{"major", 0.3}, {"minor", 0.1}}), 0.06, 0.25, 0},
+            {"gear", shape("gear", {{"teeth", 12.0}, {"module", 0.04}, {"width", 0.15}, {"bore", 0.06}}),
+             0.04, 0.15, 0.1}};
 }
 
 TEST(TetFill, KeepsShapesAndMakesWellShapedTetrahedra) {

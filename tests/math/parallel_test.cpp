@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "math/steady.hpp"
+#include "math/static_partition.hpp"
 
 namespace tenon {
 namespace {
@@ -24,7 +24,7 @@ TEST_F(Parallel, RangesCoverEverythingOnce) {
         for (const std::size_t count : {0, 1, 2, 15, 16, 17, 1000})
             for (const std::size_t grain : {1, 3, 16, 2000}) {
                 set_threads(threads);
-                for (const auto run : {parallel_ranges, steady_ranges}) {
+                for (const auto run : {parallel_ranges, static_partition_ranges}) {
                     std::vector<std::atomic<int>> times(count);
                     run(count, grain, [&](std::size_t begin, std::size_t end) {
                         EXPECT_EQ(begin % grain, 0u);

@@ -22,7 +22,7 @@ inline void add_soft_box(Scene& scene, const std::string& name, const Vec3& size
 }
 
 inline double figure(const StepReport& report, const std::string& name) {
-    for (const auto& [key, value] : report.figures)
+    for (const auto& [key, value] : report.metrics)
         if (key == name) return value;
     return -1e300;
 }

@@ -127,7 +127,7 @@ TEST(AffineDiagnostics, ContactsOfIslandsThatFinishEarlyAreReported) {
     double most_builds = 0;
     for (int k = 0; k < 40; ++k) {
         const StepReport report = simulation.step();
-        for (const auto& [name, value] : report.figures)
+        for (const auto& [name, value] : report.metrics)
             if (name == "candidate_builds") most_builds = std::max(most_builds, value);
         double lift = 0;
         std::set<int> touching;

@@ -191,7 +191,7 @@ RunResult run_steps(const Scene& scene, int steps, int threads, int resume_at) {
             simulation = std::make_unique<Simulation>(scene);
             simulation->load(state);
         }
-        for (const auto& [name, value] : simulation->step().figures) {
+        for (const auto& [name, value] : simulation->step().metrics) {
             run.kept += name == "candidate_builds" && value == 0.0;
             run.renewed += name == "candidate_builds" && value > 1.0;
         }
@@ -234,7 +234,7 @@ TEST(AffinePhysics, SameBitsWhereThreadsShareTheSearchOfOnePair) {
         Simulation simulation(builtin("screw", {{"preset", std::string("paper")}}));
         double candidates = 0.0;
         for (int k = 0; k < 8; ++k)
-            for (const auto& [name, value] : simulation.step().figures)
+            for (const auto& [name, value] : simulation.step().metrics)
                 if (name == "candidates") candidates = value;
         EXPECT_GT(candidates, 5000.0);
         q[threads - 1] = simulation.state().q;

@@ -24,7 +24,7 @@ TEST(ArticulatedMechanisms, BennettLinkageTurnsFullyAndFollowsItsFormula) {
     for (int i = 0; i < 800; ++i) {  // 16 rad: two and a half turns
         const StepReport report = simulation.step();
         open = std::max(open, report.joint_residual);
-        for (const auto& [name, value] : report.figures)
+        for (const auto& [name, value] : report.metrics)
             if (name == "strain") strain = std::max(strain, value);
         const double theta = 1.0 + simulation.state().joint_coordinate[0][0];
         const double other = start + simulation.state().joint_coordinate[1][0];

@@ -44,7 +44,7 @@ Scene zigzag(int links, bool held_start, bool held_end, unsigned seed) {
 }
 
 bool was_swept(const StepReport& report) {
-    for (const auto& [name, value] : report.figures)
+    for (const auto& [name, value] : report.metrics)
         if (name == "bytes_per_link") return value == articulated::sweep_bytes_per_link;
     return false;
 }

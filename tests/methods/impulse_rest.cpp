@@ -60,7 +60,7 @@ TEST(ImpulseRest, PyramidWithSleepingFallsAsleep) {
     for (std::size_t i = 0; i < start.size(); ++i)
         EXPECT_LT((simulation.state().q[i].col(3) - start[i].col(3)).norm(), 1e-3);
     double asleep = -1;
-    for (const auto& [name, value] : report.figures)
+    for (const auto& [name, value] : report.metrics)
         if (name == "asleep") asleep = value;
     EXPECT_EQ(asleep, 15);
     EXPECT_EQ(energies(simulation.model(), simulation.state()).kinetic, 0);
@@ -285,7 +285,7 @@ TEST(ImpulseMethod, PositionCorrectionMovesBodiesApartWithoutGivingThemSpeed) {
     EXPECT_LT((centre - Vec3(0, 0.675, 0)).norm(),
               1e-12);  // what correction moves is reported apart, and balances
     double carried = -1;
-    for (const auto& [name, value] : report.figures)
+    for (const auto& [name, value] : report.metrics)
         if (name == "correction_momentum") carried = value;
     EXPECT_GE(carried, 0);
     EXPECT_LT(carried, 1e-12);

@@ -109,7 +109,7 @@ TEST(VolumeMethod, CollisionsKeepMomentum) {
             const StepReport report = simulation.step();
             contacts += report.contacts;
             double loops = 1;
-            for (const auto& [name, value] : report.figures)
+            for (const auto& [name, value] : report.metrics)
                 if (name == "stabilisation_loops") loops = value;
             if (report.contacts > 0 && loops == 0)
                 ghost = std::max(
@@ -288,7 +288,7 @@ TEST(VolumeMethod, DeepOverlapsOfSoftBodiesSeparateWithoutAddedEnergy) {
     Simulation with(scene), without(alone);
     double depth = 0;
     for (int i = 0; i < 10; ++i) {
-        for (const auto& [name, value] : with.step().figures)
+        for (const auto& [name, value] : with.step().metrics)
             if (name == "depth") depth = value;
         without.step();
         EXPECT_LE(energies(with.model(), with.state()).kinetic,

@@ -87,7 +87,7 @@ TEST(RunFile, KeepsEveryNumberBitForBit) {
         row.report.contacts = 2;
         row.report.joint_residual = 1e-9;
         row.report.phases = {{"solve", 1.25}, {"assemble", 0.5}};
-        row.report.figures = {{"solves", 3}};
+        row.report.metrics = {{"solves", 3}};
         row.report.warnings = {"say \"this\" once"};
         row.report.solver = "tree";
         row.energy = {1, 2, 3};
@@ -277,14 +277,14 @@ TEST(RunFile, RefusesNumbersThatAreNotFinite) {
     EXPECT_THROW(writer.add_path_piece(1, state.rate), StepFailure);
     StepRow row;
     row.step = 1;
-    row.report.figures = {{"ratio", std::numeric_limits<double>::infinity()}};
+    row.report.metrics = {{"ratio", std::numeric_limits<double>::infinity()}};
     writer.add_step(row);
     state.rate[0].setZero();
     writer.add_frame(state, outputs);
     writer.close();
     const RunReader reader(folder / "a.tenon");
     EXPECT_EQ(reader.frame_count(), 2);
-    EXPECT_TRUE(reader.steps()[0].report.figures.empty());  // stored as null
+    EXPECT_TRUE(reader.steps()[0].report.metrics.empty());  // stored as null
 }
 
 // A stranger's way in: the standard library and NumPy.

@@ -37,7 +37,7 @@ std::string write_sample(const TemporaryFolder& folder) {
         row.step = step;
         row.time = state.time;
         row.report.iterations = static_cast<int>(10 * step);
-        if (step > 0) row.report.figures = {{"solves", 1.0}};
+        if (step > 0) row.report.metrics = {{"solves", 1.0}};
         row.energy.kinetic = 5;
         row.energy.gravity = -1;
         writer.add_step(row);

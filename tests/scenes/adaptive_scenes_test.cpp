@@ -9,7 +9,7 @@ namespace tenon {
 namespace {
 
 double figure(const StepReport& report, const std::string& name) {
-    for (const auto& [key, value] : report.figures)
+    for (const auto& [key, value] : report.metrics)
         if (key == name) return value;
     return -1e300;
 }

@@ -26,7 +26,7 @@ Outcome run(Simulation& simulation, double seconds) {
     while (simulation.time() < seconds - 1e-9) {
         const StepReport report = simulation.step();
         outcome.residual = std::max(outcome.residual, report.joint_residual);
-        for (const auto& [name, value] : report.figures) {
+        for (const auto& [name, value] : report.metrics) {
             if (name == "strain") outcome.strain = std::max(outcome.strain, value);
             if (name == "solves") outcome.solves += value;
         }

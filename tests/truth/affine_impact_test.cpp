@@ -117,7 +117,7 @@ TEST(AffineImpact, SlowScenesTakeWholeSteps) {
     add_target(scene, "plate", box_spec({0.1, 0.1, 0.005}), Vec3::Zero());
     Simulation simulation(scene);
     for (int k = 0; k < 20; ++k)
-        for (const auto& [name, value] : simulation.step().figures)
+        for (const auto& [name, value] : simulation.step().metrics)
             if (name == "substeps") {
                 EXPECT_EQ(value, 1.0);
             }

@@ -7,7 +7,7 @@ namespace tenon {
 namespace {
 
 double metric(const StepReport& report, const std::string& name) {
-    for (const auto& [key, value] : report.figures)
+    for (const auto& [key, value] : report.metrics)
         if (key == name) return value;
     ADD_FAILURE() << "no metric " << name;
     return 1e300;

@@ -44,7 +44,7 @@ Outcome run(const Scene& scene) {
         const StepReport report = simulation.step();
         out.converged = out.converged && report.converged;
         out.gap = std::max(out.gap, report.joint_residual);
-        for (const auto& [name, value] : report.figures)
+        for (const auto& [name, value] : report.metrics)
             if (name == "deformation_max") out.deformation = std::max(out.deformation, value);
         last += std::remainder(turned(simulation) - last, 2 * M_PI);
     }

@@ -588,7 +588,7 @@ void AdaptiveMethod::record(Outputs& outputs, double dt, const solve::PgsResult&
     report.iterations = solved.sweeps;
     report.converged = solved.converged;
     report.solver = settings_.adaptive ? "adaptive" : "plain";
-    report.figures = {
+    report.metrics = {
         {"elastic_energy", elastic_energy_},
         {"rigid_fraction", elements > 0 ? 1.0 - static_cast<double>(elastic) / elements : 0.0},
         {"components", static_cast<double>(components)},

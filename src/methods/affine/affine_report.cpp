@@ -123,7 +123,7 @@ void AffineMethod::report_deformation(const Model& model, const State& state, St
         largest = deformation;
         most = static_cast<int>(i);
     }
-    report.figures.emplace_back("deformation_max", largest);
+    report.metrics.emplace_back("deformation_max", largest);
     if (largest > told_strain && settings_.kappa == 0.0)
         report.warnings.push_back(fmt::format(
             "'{}' is strained by {:.2g}: bodies are meant to be rigid; take a smaller step, or give `kappa` "
@@ -136,7 +136,7 @@ void AffineMethod::report_totals(const Model& model, const State& state, const O
     const char* names[] = {"assemble", "solve", "ccd", "energy", "move"};
     for (std::size_t k = 0; k < std::size(names); ++k) timer_.add(names[k], totals_.inner_ms[k]);
     report.contacts = static_cast<int>(outputs.contacts.size());
-    report.figures = {{"solves", static_cast<double>(totals_.solves)},
+    report.metrics = {{"solves", static_cast<double>(totals_.solves)},
                       {"ldlt", static_cast<double>(totals_.fallbacks)},
                       {"line_search", static_cast<double>(totals_.line_search_steps)},
                       {"candidate_builds", static_cast<double>(totals_.builds)},
@@ -169,7 +169,7 @@ void AffineMethod::report_bodies(const Model& model, const State& state, double 
 void AffineMethod::report_restitution(StepReport& report) const {
     if (plan_.wanted <= 0.0) return;
     report.solver = describe(plan_);
-    report.figures.emplace_back("restitution", plan_.one.mean);
+    report.metrics.emplace_back("restitution", plan_.one.mean);
     if (!plan_.reached()) report.warnings.push_back(report.solver);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/closest_four.hpp"
+#include "geometry/closest_point_lanes.hpp"
 #include "math/parallel.hpp"
 #include "methods/affine/contact_corners.hpp"
 #include "methods/affine/contact_field.hpp"
@@ -199,8 +199,8 @@ void ContactField::look_at(const CandidatePair& bodies, const ContactRange& rang
     gather(faces, bodies.begin, bodies.triangle_vertex, pa, pb, 1);
     gather(faces, bodies.triangle_vertex, bodies.edge_edge, pb, pa, 1);
     gather(edges, bodies.edge_edge, bodies.others, pa, pb, 2);
-    faces.run(geometry::closest_four().point_triangle);
-    edges.run(geometry::closest_four().edge_edge);
+    faces.run(geometry::closest_point_kernels().point_triangle);
+    edges.run(geometry::closest_point_kernels().edge_edge);
 
     Hit* const hits = look.hits.data();
     std::size_t count = 0;

@@ -394,15 +394,16 @@ void ContactField::find_near(const CandidatePair& bodies, const PairContacts& pa
         for (last = first + 1; last < count && set_.candidates[near[last]].kind == kind;) ++last;
         int* run = near.data() + first;
         int kept = last - first;
-        const auto take_out = [&](geometry::ApartKernels::Kernel kernel, const geometry::MovingSides& of) {
+        const auto take_out = [&](geometry::SeparatingAxisKernels::Kernel kernel,
+                                  const geometry::MovingSides& of) {
             kept = kernel(of, set_.corners.data(), known_.toward.data(), t_max, sure, run, kept);
         };
         if (kind == PairKind::vertex_triangle)
-            take_out(geometry::apart_four().point_triangle, sides(pa, pb));
+            take_out(geometry::separating_axis_kernels().point_triangle, sides(pa, pb));
         else if (kind == PairKind::triangle_vertex)
-            take_out(geometry::apart_four().point_triangle, sides(pb, pa));
+            take_out(geometry::separating_axis_kernels().point_triangle, sides(pb, pa));
         else if (kind == PairKind::edge_edge)
-            take_out(geometry::apart_four().edge_edge, sides(pa, pb));
+            take_out(geometry::separating_axis_kernels().edge_edge, sides(pa, pb));
         std::copy(run, run + kept, near.begin() + left);
         left += kept;
     }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "geometry/apart_four.hpp"
+#include "geometry/separating_axis_lanes.hpp"
 #include "methods/affine/barrier.hpp"
 #include "methods/affine/candidates.hpp"
 #include "methods/affine/pair_memory.hpp"

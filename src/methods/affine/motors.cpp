@@ -20,17 +20,6 @@ double turning_ease(const Model& model, const State& state, int body, const Vec3
     return 1.0 / local.cwiseAbs2().dot(model.bodies.moments_of_inertia(body));
 }
 
-double motor_target(const MotorSpec& motor, double time) {
-    if (motor.profile.empty()) return motor.target;
-    if (time <= motor.profile.front()[0]) return motor.profile.front()[1];
-    for (std::size_t k = 1; k < motor.profile.size(); ++k)
-        if (time <= motor.profile[k][0]) {
-            const auto &from = motor.profile[k - 1], &to = motor.profile[k];
-            return from[1] + (time - from[0]) / (to[0] - from[0]) * (to[1] - from[1]);
-        }
-    return motor.profile.back()[1];
-}
-
 const MotorSpec* motor_of(const Joint& joint, MotorSpec::Type type) {
     if (joint.spec.drives.empty() || joint.spec.drives[0].motor.type != type) return nullptr;
     return &joint.spec.drives[0].motor;
@@ -79,8 +68,8 @@ std::vector<Motor> velocity_motors(const Model& model, const State& state, doubl
         const double turn_a = h * spin_about(model, state, a, motor.axis),
                      turn_b = h * spin_about(model, state, b, motor.axis);
         const double reach = std::min(farthest_ahead, 10.0 * motor.bound * ease * h * h);
-        const double wanted =
-            std::clamp(h * motor_target(*spec, time), turn_b - turn_a - reach, turn_b - turn_a + reach);
+        const double wanted = std::clamp(h * motor_target(*spec, state, time), turn_b - turn_a - reach,
+                                         turn_b - turn_a + reach);
         const double angle_a = motor.a < 0 ? 0.0 : motor.b < 0 ? -wanted : turn_a;
         if (motor.a >= 0) motor.ja = -turn_row(state.q[a], joint.frame[0].col(1), motor.axis, angle_a);
         if (motor.b >= 0)
@@ -95,7 +84,7 @@ void add_motor_torques(const Model& model, const State& state, double time, std:
         const MotorSpec* motor = motor_of(joint, MotorSpec::Type::force);
         if (!motor) continue;
         const Vec3 axis = axis_of(state, joint);
-        const double torque = std::clamp(motor_target(*motor, time), -motor->max, motor->max);
+        const double torque = std::clamp(motor_target(*motor, state, time), -motor->max, motor->max);
         const auto [a, b] = joint.bodies;
         if (a >= 0) wrenches[a].torque -= torque * axis;
         if (b >= 0) wrenches[b].torque += torque * axis;

@@ -17,18 +17,6 @@ double dot(const Mat34& a, const Mat34& b) {
     return a.cwiseProduct(b).sum();
 }
 
-double profile_at(const MotorSpec& motor, double time) {
-    const auto& table = motor.profile;
-    if (table.empty()) return motor.target;
-    if (time <= table.front()[0]) return table.front()[1];
-    for (std::size_t k = 1; k < table.size(); ++k)
-        if (time <= table[k][0]) {
-            const double u = (time - table[k - 1][0]) / std::max(table[k][0] - table[k - 1][0], 1e-300);
-            return table[k - 1][1] + u * (table[k][1] - table[k - 1][1]);
-        }
-    return table.back()[1];
-}
-
 const SpringSpec* spring_of(const DriveRow& drive, const Joint& joint) {
     if (drive.kind == Kind::bend) return &*joint.spec.bend;
     const auto k = static_cast<std::size_t>(drive.coordinate);
@@ -52,6 +40,29 @@ double coordinate_rate(const DriveRow& drive, const Joint& joint, const Mat34& q
     return dot(c.gradient[0], va) + dot(c.gradient[1], vb);
 }
 
+// With gains: f = kp (w - theta) + kd (w' - theta'), where w' is 0 for positions, as a spring about the target that balances both.
+// Without: as stiff as the row can be, positions damped.
+void begin_servo(DriveRow& drive, const MotorSpec& motor, const StepStart& start, double predicted,
+                 double eta) {
+    const double wanted = motor_target(motor, start.state, start.time);
+    drive.bound = motor.max;
+    if (drive.has_gains) {
+        const double kp = motor.type == MotorSpec::Type::position ? motor.stiffness : 0.0,
+                     kd = motor.damping / eta;
+        const double way = motor.type == MotorSpec::Type::velocity ? eta * wanted : 0.0;
+        drive.stiffness = kp + kd;
+        drive.target = (kp * wanted + kd * (predicted + way)) / drive.stiffness;
+    } else if (motor.type == MotorSpec::Type::velocity) {
+        drive.target = predicted + eta * wanted;
+    } else if (drive.bound < 1e299) {  // theta - w + tau ((theta - predicted)/eta - dw/dt) = 0
+        const double rate = (wanted - motor_target(motor, start.state, start.time - eta)) / eta;
+        const double share = settling_time / eta;
+        drive.target = (wanted + share * predicted + settling_time * rate) / (1.0 + share);
+    } else {
+        drive.target = wanted;
+    }
+}
+
 }  // namespace
 
 std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index) {
@@ -72,7 +83,7 @@ std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index) {
         if (drive.spring || drive.armature > 0) add(Kind::smooth, k);
         if (drive.motor.type == MotorSpec::Type::force) add(Kind::force, k);
         if (drive.motor.type == MotorSpec::Type::velocity || drive.motor.type == MotorSpec::Type::position)
-            add(Kind::servo, k);
+            add(Kind::servo, k), rows.back().has_gains = drive.motor.stiffness > 0 || drive.motor.damping > 0;
         if (drive.friction > 0) add(Kind::friction, k);
     }
     if (joint.spec.type == JointType::ball) {
@@ -137,26 +148,16 @@ void begin_step(DriveRow& drive, const Joint& joint, const std::array<double, 3>
             drive.low = (*spec->limits)[0];
             drive.high = (*spec->limits)[1];
             break;
-        case Kind::servo: {
-            const double wanted = profile_at(spec->motor, start.time);
-            drive.bound = spec->motor.max;
-            if (spec->motor.type == MotorSpec::Type::velocity) {
-                drive.target = predicted + eta * wanted;
-            } else if (drive.bound < 1e299) {  // theta - w + tau ((theta - predicted)/eta - dw/dt) = 0
-                const double rate = (wanted - profile_at(spec->motor, start.time - eta)) / eta;
-                const double share = settling_time / eta;
-                drive.target = (wanted + share * predicted + settling_time * rate) / (1.0 + share);
-            } else {
-                drive.target = wanted;
-            }
+        case Kind::servo:
+            begin_servo(drive, spec->motor, start, predicted, eta);
             break;
-        }
         case Kind::friction:
             drive.target = predicted;
             drive.bound = spec->friction;
             break;
         case Kind::force:
-            drive.target = std::clamp(profile_at(spec->motor, start.time), -spec->motor.max, spec->motor.max);
+            drive.target = std::clamp(motor_target(spec->motor, start.state, start.time), -spec->motor.max,
+                                      spec->motor.max);
             break;
     }
 }
@@ -189,7 +190,7 @@ DriveValue evaluate(const DriveRow& drive, const Joint& joint, const Mat34& qa, 
             break;
         default:
             out.value = out.coordinate - drive.target;
-            out.compliance = is_bounded(drive) ? 1.0 / drive.stiffness : 0.0;
+            out.compliance = is_bounded(drive) || drive.has_gains ? 1.0 / drive.stiffness : 0.0;
     }
     return out;
 }

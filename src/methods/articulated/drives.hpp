@@ -4,6 +4,7 @@
 //   springs, dampers, armature   K/2 (theta - theta*)^2                     a row of compliance 1/K
 //   limits                       k/2 (distance beyond the limit)^2          active beyond it
 //   bounded motors, friction     Huber: k/2 (theta - theta*)^2 up to the bound of the force, then a straight line
+//   motors with gains            the same with K of the gains
 //   given forces                 a straight line
 // The stiffness k of limits, motors and friction is not a property of the joint: it is 1e6 times what the row feels, so that
 // they give by a millionth of what the same force would move the bodies in one step.
@@ -23,8 +24,9 @@ struct DriveRow {
     Kind kind = Kind::smooth;
     int joint = -1;
     int coordinate = 0;
-    int component = 0;  // of a bend spring: 0 or 1
-    int row = 0;        // within the joint's block
+    int component = 0;       // of a bend spring: 0 or 1
+    int row = 0;             // within the joint's block
+    bool has_gains = false;  // of a motor: its stiffness is its own
     // of this step
     double stiffness = 0.0;        // K, or k of this linearisation
     double target = 0.0;           // theta*, or a given force

@@ -83,12 +83,6 @@ std::optional<Unsupported> supports(const Scene& scene) {
             return Unsupported{fmt::format("joints[{}].linear", j),
                                "a universal joint has no linear rows here",
                                "leave out \"linear\": its four rows are corrected to the joint tolerance"};
-    for (std::size_t j = 0; j < scene.joints.size(); ++j)
-        for (const DriveSpec& drive : scene.joints[j].drives)
-            if (drive.motor.stiffness != 0 || drive.motor.damping != 0)
-                return Unsupported{fmt::format("joints[{}]", j),
-                                   "the articulated method has no motors with gains and bounds",
-                                   "leave out the bound, and use a constant target: then it is a spring"};
     const auto model = scene.method_params.find("model");
     if (model != scene.method_params.end() && model->second == ParamValue(std::string("rigid")))
         return rigid_supports(scene);

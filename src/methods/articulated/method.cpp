@@ -128,13 +128,13 @@ StepReport ArticulatedMethod::make_report(const Model& model, State& state, Outp
     report.warnings = warnings_;
     if (break_joints(model, state, outputs)) report.warnings.push_back("a joint broke");
     report.phases = timer_.stages();
-    report.figures = {{"solves", static_cast<double>(total_.solves)},
+    report.metrics = {{"solves", static_cast<double>(total_.solves)},
                       {"corrections", static_cast<double>(total_.corrections)},
                       {"substeps", static_cast<double>(total_.substeps)},
                       {"polar_fallbacks", static_cast<double>(total_.fallbacks)},
                       {"strain", total_.strain},
                       {"deformation_max", total_.strain * (2.0 + total_.strain)}};
-    if (only_swept_) report.figures.emplace_back("bytes_per_link", sweep_bytes_per_link);
+    if (only_swept_) report.metrics.emplace_back("bytes_per_link", sweep_bytes_per_link);
     std::map<std::string, int> solvers;
     for (const Component* component : current_) ++solvers[component->solver_name()];
     for (const auto& [name, count] : solvers)

@@ -317,7 +317,7 @@ StepReport RigidMethod::step(const Model& model, State& state, Outputs& outputs,
     write_joint_coordinates(model, state, outputs, joints_to_measure(model));
     report.solver = "rigid reference, sparse LU";
     report.phases = timer.stages();
-    report.figures = {{"solves", static_cast<double>(report.iterations)}};
+    report.metrics = {{"solves", static_cast<double>(report.iterations)}};
     return report;
 }
 

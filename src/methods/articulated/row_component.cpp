@@ -301,8 +301,9 @@ void RowComponent::linearise(BodyField& field) {
     for (BoundedDrive& bounded : bounded_) {
         DriveRow& drive = drives_[bounded.drive];
         const int row = rows_.block(bounded.block).row_start + bounded.row;
-        const double compliance = rows_.self_compliance(field, bounded.block, bounded.row);
-        drive.stiffness = drive_stiffness / std::max(compliance, 1e-300);
+        if (!drive.has_gains)
+            drive.stiffness =
+                drive_stiffness / std::max(rows_.self_compliance(field, bounded.block, bounded.row), 1e-300);
         bounded.coordinate = rows_.value[row] + branch_target(drive);
         set_drive(bounded);
     }
@@ -489,7 +490,16 @@ void RowComponent::write_forces(const BodyField& field, const Model& model, Outp
         const auto& rows = rows_.block(block.block);
         for (int r = 0; r < rows.rows; ++r)
             force -= rows_.multiplier[rows.row_start + r] * rows_.gradient(block.block, block.slot[side], r);
-        set_joint_force(joint, side, force, field.x[body], outputs.joints[block.joint]);
+        JointOutput& output = outputs.joints[block.joint];
+        set_joint_force(joint, side, force, field.x[body], output);
+        output.motor_force = output.limit_force = {};
+        for (int d = block.first_drive; d < block.drive_end; ++d) {
+            const DriveRow& drive = drives_[d];
+            const double along = -rows_.multiplier[rows.row_start + drive.row];
+            if (drive.kind == DriveRow::Kind::servo || drive.kind == DriveRow::Kind::force)
+                output.motor_force[drive.coordinate] += along;
+            if (drive.kind == DriveRow::Kind::limit) output.limit_force[drive.coordinate] += along;
+        }
     }
 }
 

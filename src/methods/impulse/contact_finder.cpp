@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "math/binary_io.hpp"
-#include "math/steady.hpp"
+#include "math/static_partition.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::impulse {
@@ -65,7 +65,7 @@ void ContactFinder::find_pairs(const Model& model, const State& state, const std
     const int count = bodies.size();
     boxes_.resize(count);
     moves_.resize(count);
-    steady_for(count, 1024, [&](std::size_t i) {
+    static_partition_for(count, 1024, [&](std::size_t i) {
         Box3 box = box_of(colliders_[bodies.shape[i]].box, state.q[i]);
         box.inflate(0.5 * kept_gap * radius_[i] + dt * twist[i].w.norm() * radius_[i]);
         const Vec3 way = dt * twist[i].v;
@@ -247,7 +247,7 @@ void ContactFinder::join(std::size_t chunks) {
     }
     manifolds_.resize(manifolds);
     contacts_.resize(contacts);
-    steady_for(chunks, 1, [&](std::size_t k) {
+    static_partition_for(chunks, 1, [&](std::size_t k) {
         const ChunkResult& part = chunks_[k];
         std::size_t at = part.first_manifold;
         for (Manifold m : part.manifolds) {

@@ -6,7 +6,7 @@
 #include <Eigen/LU>
 
 #include "math/binary_io.hpp"
-#include "math/steady.hpp"
+#include "math/static_partition.hpp"
 #include "methods/impulse/decomposition.hpp"
 #include "methods/impulse/ffd.hpp"
 #include "model/rigid_state.hpp"
@@ -125,7 +125,7 @@ void ImpulseMethod::gather_bodies(const Model& model, const State& state, double
     problem_.mass.resize(count);
     centers_.resize(count);
     awake_.resize(count);
-    steady_for(count, grain, [&](std::size_t k) {
+    static_partition_for(count, grain, [&](std::size_t k) {
         const int i = static_cast<int>(k);
         Twist& t = problem_.before[i];
         t = Twist{};
@@ -150,14 +150,14 @@ void ImpulseMethod::apply_forces(const Model& model, const State& state, double 
     movable_.resize(count);
     active_.resize(count);
     // what was given a velocity or a force while asleep wakes, with its group
-    steady_for(count, grain, [&](std::size_t i) {
+    static_partition_for(count, grain, [&](std::size_t i) {
         movable_[i] = problem_.mass[i].movable;
         const Twist& t = problem_.before[i];
         active_[i] = (t.v.squaredNorm() > 0 || t.w.squaredNorm() > 0) ||
                      (outside && (!wrenches_[i].force.isZero(0) || !wrenches_[i].torque.isZero(0)));
     });
     sleeping_.wake(movable_, active_, finder_);
-    steady_for(count, grain, [&](std::size_t k) {
+    static_partition_for(count, grain, [&](std::size_t k) {
         const int i = static_cast<int>(k);
         if (movable_[i]) awake_[i] = !sleeping_.asleep(i);
         if (!movable_[i] || !awake_[i]) return;
@@ -206,7 +206,7 @@ void ImpulseMethod::build_problem() {
     first_contact_.back() = total;
     problem_.contacts.resize(total);
     source_.resize(total);
-    steady_for(manifolds.size(), grain / 4, [&](std::size_t i) {
+    static_partition_for(manifolds.size(), grain / 4, [&](std::size_t i) {
         const Manifold& m = manifolds[i];
         int at = first_contact_[i];
         if (first_contact_[i + 1] == at) return;
@@ -244,7 +244,7 @@ void ImpulseMethod::resolve_impacts(const State& state, double dt) {
         settings_.restitution_threshold > 0 ? settings_.restitution_threshold : 2 * dt * state.gravity.norm();
     impact.touching = touching_gap * smallest_;
     impact_count_ = impacts_.resolve(problem_, impact);
-    steady_for(problem_.contacts.size(), grain, [&](std::size_t k) {
+    static_partition_for(problem_.contacts.size(), grain, [&](std::size_t k) {
         ContactPoint& c = problem_.contacts[k];
         c.target = c.distance > impact.touching ? (impact.touching - c.distance) / dt : 0.0;
     });
@@ -330,7 +330,7 @@ void ImpulseMethod::find_mean_motion() {
     }
     mean_.resize(count);
     const double half = 0.5 / substeps();
-    steady_for(count, grain, [&](std::size_t i) {
+    static_partition_for(count, grain, [&](std::size_t i) {
         mean_[i] = Twist{};
         if (motion_[i] == presses) return;
         mean_[i].v = -half * (problem_.twist[i].v - problem_.before[i].v);
@@ -342,7 +342,7 @@ void ImpulseMethod::find_mean_motion() {
 void ImpulseMethod::integrate(const Model& model, State& state, double dt) {
     find_mean_motion();
     const Bodies& bodies = model.bodies;
-    steady_for(state.q.size(), grain / 4, [&](std::size_t k) {
+    static_partition_for(state.q.size(), grain / 4, [&](std::size_t k) {
         const int i = static_cast<int>(k);
         if (state.type[i] == BodyType::kinematic_body) {
             state.q[i] = scripted_pose(model, state, i, state.time + dt);
@@ -379,7 +379,7 @@ void ImpulseMethod::integrate(const Model& model, State& state, double dt) {
 // Impulses for the next warm start, and contacts with forces for the run file.
 void ImpulseMethod::record_contacts(Outputs& outputs, double dt, StepReport& report) {
     auto& persistent = finder_.contacts();
-    steady_for(problem_.contacts.size(), grain, [&](std::size_t k) {
+    static_partition_for(problem_.contacts.size(), grain, [&](std::size_t k) {
         const ContactPoint& c = problem_.contacts[k];
         ManifoldContact& m = persistent[source_[k]];
         m.normal_impulse = c.impulse[0];
@@ -427,7 +427,7 @@ void ImpulseMethod::record(const Model& model, State& state, Outputs& outputs, d
             if (movable_[i]) moved += model.bodies.mass[i] * pseudo_[i].v;
     correction_momentum_ += moved;
     if (settings_.sleeping) fall_asleep(model, state, dt);
-    report.figures = {{"sweeps", static_cast<double>(solved.sweeps)},
+    report.metrics = {{"sweeps", static_cast<double>(solved.sweeps)},
                       {"contact_residual", solved.residual},
                       {"penetration", std::max(0.0, -report.min_distance)},
                       {"pairs_tested", static_cast<double>(finder_.pairs_tested())},

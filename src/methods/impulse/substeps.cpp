@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "math/steady.hpp"
+#include "math/static_partition.hpp"
 
 namespace tenon::impulse {
 namespace {
@@ -90,7 +90,7 @@ void SubstepSolver::pack(const ContactProblem& problem) {
     points_.resize(points);
     source_.assign(static_cast<std::size_t>(lane_count) * points, -1);
     total_.assign(static_cast<std::size_t>(3 * lane_count) * points, 0.0);
-    steady_for(wides, grain_patches, [&](std::size_t w) {
+    static_partition_for(wides, grain_patches, [&](std::size_t w) {
         WidePatch& wide = wide_[w];
         int members[lane_count];
         std::copy(wide.a, wide.a + lane_count, members);
@@ -163,7 +163,7 @@ void SubstepSolver::split_forces(ContactProblem& problem, const std::vector<char
     const double share = 1.0 / settings_.substeps;
     force_.resize(problem.twist.size());
     moved_.resize(problem.twist.size());
-    steady_for(problem.twist.size(), grain_bodies, [&](std::size_t i) {
+    static_partition_for(problem.twist.size(), grain_bodies, [&](std::size_t i) {
         force_[i] = moved_[i] = Twist{};
         if (!problem.mass[i].movable || (!done.empty() && done[i])) return;
         Twist& t = problem.twist[i];
@@ -174,14 +174,14 @@ void SubstepSolver::split_forces(ContactProblem& problem, const std::vector<char
 }
 
 void SubstepSolver::add_forces(ContactProblem& problem) {
-    steady_for(problem.twist.size(), grain_bodies, [&](std::size_t i) {
+    static_partition_for(problem.twist.size(), grain_bodies, [&](std::size_t i) {
         problem.twist[i].v += force_[i].v;
         problem.twist[i].w += force_[i].w;
     });
 }
 
 void SubstepSolver::move(const ContactProblem& problem, double h) {
-    steady_for(problem.twist.size(), grain_bodies, [&](std::size_t i) {
+    static_partition_for(problem.twist.size(), grain_bodies, [&](std::size_t i) {
         moved_[i].v += h * problem.twist[i].v;
         moved_[i].w += h * problem.twist[i].w;
     });
@@ -195,7 +195,7 @@ double SubstepSolver::sweep(double* twist, const PassSettings& pass) {
         const std::size_t count = range.end - range.begin,
                           chunks = (count + grain_patches - 1) / grain_patches;
         worst_.assign(chunks, 0.0);
-        steady_for(chunks, 1, [&](std::size_t k) {
+        static_partition_for(chunks, 1, [&](std::size_t k) {
             const int begin = range.begin + static_cast<int>(k * grain_patches);
             const int end = std::min(range.end, begin + static_cast<int>(grain_patches));
             worst_[k] = kernels.pass(wide_.data(), points_.data(), begin, end, twist, moved, pass);
@@ -206,7 +206,7 @@ double SubstepSolver::sweep(double* twist, const PassSettings& pass) {
 }
 
 void SubstepSolver::add_totals() {
-    steady_for(points_.size(), grain_bodies, [&](std::size_t i) {
+    static_partition_for(points_.size(), grain_bodies, [&](std::size_t i) {
         double* total = total_.data() + 3 * lane_count * i;
         const double* p = points_[i].p[0];
         for (int k = 0; k < 3 * lane_count; ++k) total[k] += p[k];
@@ -214,7 +214,7 @@ void SubstepSolver::add_totals() {
 }
 
 void SubstepSolver::write_back(ContactProblem& problem) const {
-    steady_for(points_.size(), grain_bodies, [&](std::size_t i) {
+    static_partition_for(points_.size(), grain_bodies, [&](std::size_t i) {
         for (int l = 0; l < lane_count; ++l) {
             const int contact = source_[lane_count * i + l];
             if (contact < 0) continue;
@@ -246,10 +246,12 @@ SolveReport SubstepSolver::solve(ContactProblem& problem, const std::vector<char
     for (int s = 0; s < settings_.substeps; ++s) {
         add_forces(problem);
         for (const Range& range : colours_)
-            steady_ranges(range.end - range.begin, grain_patches, [&](std::size_t begin, std::size_t end) {
-                wide_kernels().warm_start(wide_.data(), points_.data(), range.begin + static_cast<int>(begin),
-                                          range.begin + static_cast<int>(end), twist);
-            });
+            static_partition_ranges(range.end - range.begin, grain_patches,
+                                    [&](std::size_t begin, std::size_t end) {
+                                        wide_kernels().warm_start(wide_.data(), points_.data(),
+                                                                  range.begin + static_cast<int>(begin),
+                                                                  range.begin + static_cast<int>(end), twist);
+                                    });
         const auto passes = [&](const PassSettings& pass) {
             for (int k = 0; k < settings_.max_sweeps; ++k, ++report.sweeps) {
                 report.residual = sweep(twist, pass);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "math/steady.hpp"
+#include "math/static_partition.hpp"
 #include "methods/impulse/sweeps.hpp"
 
 namespace tenon::impulse {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "math/steady.hpp"
+#include "math/static_partition.hpp"
 #include "methods/impulse/sweeps.hpp"
 
 namespace tenon::impulse {
@@ -167,13 +167,13 @@ void Sweeper::make_rows(const ContactProblem& problem) {
     }
     if (active_groups_ == static_cast<int>(groups_.size())) active_rows_ = row;
     mass_.resize(problem.mass.size());
-    steady_for(mass_.size(), 2048, [&](std::size_t i) {
+    static_partition_for(mass_.size(), 2048, [&](std::size_t i) {
         const InverseMass& from = problem.mass[i];
         const auto& I = from.I;
         mass_[i] = RowMass{{from.m[0], from.m[1], from.m[2], from.movable ? 1.0 : 0.0},
                            {{I[0], I[1], I[2], 0}, {I[1], I[3], I[4], 0}, {I[2], I[4], I[5], 0}}};
     });
-    steady_for(rows_.size(), 512, [&](std::size_t i) {
+    static_partition_for(rows_.size(), 512, [&](std::size_t i) {
         const ContactPoint& c = problem.contacts[source_[i]];
         Row& r = rows_[i];
         r.n[3] = r.t1[3] = r.t2[3] = r.ra[3] = r.rb[3] = 0.0;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "math/interrupt.hpp"
-#include "math/steady.hpp"
+#include "math/static_partition.hpp"
 
 namespace tenon::impulse {
 
@@ -16,8 +16,8 @@ SweepResult Sweeper::sweep(const Phases& phases, bool backward, const Kernel& ke
     for (std::size_t k = 0; k < phases.size(); ++k) {
         const std::vector<Range>& ranges = phases[backward ? phases.size() - 1 - k : k];
         results_.assign(ranges.size(), SweepResult{});
-        steady_for(ranges.size(), 1,
-                   [&](std::size_t i) { results_[i] = kernel(ranges[i].begin, ranges[i].end); });
+        static_partition_for(ranges.size(), 1,
+                             [&](std::size_t i) { results_[i] = kernel(ranges[i].begin, ranges[i].end); });
         for (const SweepResult& result : results_) {
             total.worst = std::max(total.worst, result.worst);
             total.change += result.change;
@@ -38,7 +38,7 @@ SweepResult Sweeper::sweep_contacts(ContactProblem& problem, bool backward, bool
 // The change of one sweep is minus a gradient: add a multiple of the previous direction (Fletcher-Reeves). Twists are
 // linear in the impulses, so they take the same step.
 void Sweeper::accelerate(ContactProblem& problem, double beta) {
-    steady_for(active_rows_, 2048, [&](std::size_t i) {
+    static_partition_for(active_rows_, 2048, [&](std::size_t i) {
         Row& r = rows_[i];
         for (int k = 0; k < 3; ++k) {
             const double extra = beta * step_p_[i].x[k];
@@ -46,7 +46,7 @@ void Sweeper::accelerate(ContactProblem& problem, double beta) {
             step_p_[i].x[k] = change_[i].x[k] + extra;
         }
     });
-    steady_for(problem.twist.size(), 2048, [&](std::size_t i) {
+    static_partition_for(problem.twist.size(), 2048, [&](std::size_t i) {
         Twist& t = problem.twist[i];
         const Vec3 dv = t.v - last_v_[i].v, dw = t.w - last_v_[i].w;
         step_v_[i].v *= beta;
@@ -98,7 +98,7 @@ SolveReport Sweeper::solve(ContactProblem& problem) {
 }
 
 void Sweeper::write_back(ContactProblem& problem) const {
-    steady_for(active_rows_, 2048, [&](std::size_t i) {
+    static_partition_for(active_rows_, 2048, [&](std::size_t i) {
         problem.contacts[source_[i]].impulse = Vec3(rows_[i].p[0], rows_[i].p[1], rows_[i].p[2]);
     });
 }
@@ -107,7 +107,7 @@ bool Sweeper::correct(const ContactProblem& problem, double slop, double rate, d
                       std::vector<Twist>& pseudo) {
     pseudo_target_.resize(rows_.size());
     std::atomic<bool> any = false;
-    steady_ranges(rows_.size(), 2048, [&](std::size_t begin, std::size_t end) {
+    static_partition_ranges(rows_.size(), 2048, [&](std::size_t begin, std::size_t end) {
         bool here = false;
         for (std::size_t i = begin; i < end; ++i) {
             const ContactPoint& c = problem.contacts[source_[i]];

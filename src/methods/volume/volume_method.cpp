@@ -96,7 +96,7 @@ void VolumeMethod::solve_velocities(const Model& model, const State& state, Stag
     cache_impulses();
     report.iterations = result.sweeps;
     report.converged = result.converged;
-    report.figures.emplace_back("residual", result.residual);
+    report.metrics.emplace_back("residual", result.residual);
 }
 
 Vec3 VolumeMethod::impulse_of(std::size_t contact) const {
@@ -191,8 +191,8 @@ void VolumeMethod::stabilise(const Model& model, const State& state, StageTimer&
         if (!whole) limit_change(model, 2 * kBentPixels * finder_.grid().pixel);
         motion_.shift(model, state, change_);
     }
-    report.figures.emplace_back("stabilisation_loops", loops);
-    report.figures.emplace_back("depth", depth);
+    report.metrics.emplace_back("stabilisation_loops", loops);
+    report.metrics.emplace_back("depth", depth);
     report.min_distance = now_.empty() ? 1e300 : -depth;
 }
 
@@ -221,11 +221,11 @@ void VolumeMethod::report_contacts(Outputs& outputs, double dt, StepReport& repo
         volume += contact.cell.volume();
     }
     report.contacts = static_cast<int>(contacts_.size());
-    report.figures.emplace_back("volume", volume);
-    report.figures.emplace_back("elastic_energy", motion_.elastic_energy());
-    report.figures.emplace_back("ldi_rays", static_cast<double>(finder_.stats().rays));
-    report.figures.emplace_back("ldi_layers", finder_.stats().layers);
-    report.figures.emplace_back("ldi_triangles", static_cast<double>(finder_.stats().triangles));
+    report.metrics.emplace_back("volume", volume);
+    report.metrics.emplace_back("elastic_energy", motion_.elastic_energy());
+    report.metrics.emplace_back("ldi_rays", static_cast<double>(finder_.stats().rays));
+    report.metrics.emplace_back("ldi_layers", finder_.stats().layers);
+    report.metrics.emplace_back("ldi_triangles", static_cast<double>(finder_.stats().triangles));
 }
 
 // What this method cannot see well: solids of few pixels, motion past a solid within one step, open surfaces.

@@ -1,9 +1,9 @@
-// The arithmetic of closest_four.hpp on vectors of four numbers; included once for each instruction set.
+// The arithmetic of closest_point_lanes.hpp on vectors of four numbers; included once for each instruction set.
 #pragma once
 
 #include <cstring>
 
-#include "geometry/closest_four.hpp"
+#include "geometry/closest_point_lanes.hpp"
 #include "geometry/four_lanes.hpp"
 
 namespace tenon::geometry {

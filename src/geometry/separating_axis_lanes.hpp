@@ -16,7 +16,7 @@ struct MovingSides {
     double reach = 0.0;      // none of all these numbers is larger
 };
 
-struct ApartKernels {
+struct SeparatingAxisKernels {
     // Takes those out of the list whose direction, from the second side to the first, keeps them further apart than `gap`
     // while t goes from 0 to t_max. Returns how many are left, in their order. The list has numbers of pairs, into
     // `corners` and `directions`.
@@ -27,9 +27,9 @@ struct ApartKernels {
 };
 
 // The fastest this processor runs; the answers are the same on every processor.
-const ApartKernels& apart_four();
+const SeparatingAxisKernels& separating_axis_kernels();
 
-extern const ApartKernels portable_apart_four;
-extern const ApartKernels avx2_apart_four;
+extern const SeparatingAxisKernels portable_separating_axis;
+extern const SeparatingAxisKernels avx2_separating_axis;
 
 }  // namespace tenon::geometry

@@ -7,16 +7,16 @@
 namespace tenon {
 
 // As parallel_ranges.
-void steady_ranges(std::size_t count, std::size_t grain,
-                   const std::function<void(std::size_t, std::size_t)>& body);
+void static_partition_ranges(std::size_t count, std::size_t grain,
+                             const std::function<void(std::size_t, std::size_t)>& body);
 
 template <class Body>
-void steady_for(std::size_t count, std::size_t grain, const Body& body) {
+void static_partition_for(std::size_t count, std::size_t grain, const Body& body) {
     if (count <= grain || thread_count() == 1) {
         for (std::size_t i = 0; i < count; ++i) body(i);
         return;
     }
-    steady_ranges(count, grain, [&](std::size_t begin, std::size_t end) {
+    static_partition_ranges(count, grain, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) body(i);
     });
 }

@@ -23,15 +23,15 @@ struct ClosestFour {
 };
 
 // `groups` times four pairs.
-struct FourKernels {
+struct ClosestPointKernels {
     void (*point_triangle)(const PairCorners* corners, int groups, ClosestFour* out);
     void (*edge_edge)(const PairCorners* corners, int groups, ClosestFour* out);
 };
 
 // The fastest this processor runs.
-const FourKernels& closest_four();
+const ClosestPointKernels& closest_point_kernels();
 
-extern const FourKernels portable_closest_four;
-extern const FourKernels avx2_closest_four;
+extern const ClosestPointKernels portable_closest_point;
+extern const ClosestPointKernels avx2_closest_point;
 
 }  // namespace tenon::geometry

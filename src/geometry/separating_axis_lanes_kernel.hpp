@@ -1,8 +1,8 @@
-// The arithmetic of apart_four.hpp; included once for each instruction set.
+// The arithmetic of separating_axis_lanes.hpp; included once for each instruction set.
 #pragma once
 
-#include "geometry/apart_four.hpp"
 #include "geometry/four_lanes.hpp"
+#include "geometry/separating_axis_lanes.hpp"
 
 namespace tenon::geometry {
 namespace {
