@@ -191,8 +191,8 @@ Scene scene_at(const Scene& original, const Model& model, const State& state) {
 }
 
 FailureScene failure_scene(const Scene& original, const Model& model, const State& before, int body) {
-    const bool broken =
-        std::any_of(before.broken.begin(), before.broken.end(), [](char broken) { return broken != 0; });
+    const bool broken = std::any_of(before.broken.begin(), before.broken.end(),
+                                    [](char is_broken) { return is_broken != 0; });
     if (before.elastic.empty() && !broken) {
         const Scene now = scene_at(original, model, before);
         if (body >= 0 && body < model.bodies.size()) {

@@ -34,6 +34,9 @@ State carried_over(const Model& old, const State& from, const Model& model,
         }
     }
     state.elastic = from.elastic;
+    for (std::size_t k = 0; k < model.actuators.size(); ++k)
+        for (std::size_t m = 0; m < old.actuators.size(); ++m)
+            if (old.actuators[m].name == model.actuators[k].name) state.targets[k] = from.targets[m];
     for (std::size_t j = 0; j < old_joint.size(); ++j) {
         if (old_joint[j] < 0) continue;
         state.broken[j] = from.broken[old_joint[j]];

@@ -53,7 +53,7 @@ bool adds_energy(const run::RunReader& run, const Json& scene) {
     return false;
 }
 
-// Bodies of rigid methods keep their shape to rounding; stiff ones give a little, soft ones as much as they are.
+// Bodies of rigid methods keep their shape to rounding; stiff ones give a little, and more where the scene says that it is meant.
 std::vector<double> strain_allowed(const run::RunReader& run, const Json& scene) {
     const std::string method = run.meta("method");
     const bool rigid = method == "impulse" || method == "volume" || method == "adaptive";
@@ -63,7 +63,8 @@ std::vector<double> strain_allowed(const run::RunReader& run, const Json& scene)
         return allowed;
     for (std::size_t i = 0; i < allowed.size(); ++i) {
         const auto material = materials->find((*bodies)[i].value("material", "default"));
-        if (material != materials->end() && material->contains("young")) allowed[i] = 1e300;
+        if (material != materials->end() && material->contains("young"))
+            allowed[i] = std::max(allowed[i], material->value("max_strain", 0.0));
     }
     return allowed;
 }

@@ -125,6 +125,7 @@ StepReport ArticulatedMethod::make_report(const Model& model, State& state, Outp
     report.joint_residual = total_.residual;
     report.iterations = total_.solves;
     report.converged = total_.converged;
+    judge_deformation(model, state);
     report.warnings = warnings_;
     if (break_joints(model, state, outputs)) report.warnings.push_back("a joint broke");
     report.phases = timer_.stages();

@@ -39,6 +39,7 @@ class ArticulatedMethod : public Stepper {
     // What a run should be told (method_warnings.cpp).
     void project_rates(const Model& model, State& state);
     void judge_energy_loss(const Model& model, const State& state, double dt);
+    void judge_deformation(const Model& model, const State& state);
     bool add_reports();
     void commit(const Model& model, State& state, double h, bool with_history);
     // Whole steps of worlds that are chains of ball joints and nothing else (method_sweep.cpp).
@@ -82,6 +83,7 @@ class ArticulatedMethod : public Stepper {
     SolveReport total_;
     bool fresh_ = true;                  // no step has been made yet
     bool loss_told_ = false;             // the integrator's loss
+    bool deformation_told_ = false;
     std::vector<std::string> warnings_;  // of this step
 };
 

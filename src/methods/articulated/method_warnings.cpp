@@ -8,10 +8,11 @@
 namespace tenon::articulated {
 namespace {
 
-constexpr double rate_step = 1e-6;    // s: rates are projected as increments over this time
-constexpr double told_change = 1e-3;  // of the fastest rate
-constexpr double told_loss = 0.05;    // of the kinetic energy, per second
-constexpr int most_bodies = 20000;    // more are not asked for their share of the energy
+constexpr double rate_step = 1e-6;         // s: rates are projected as increments over this time
+constexpr double told_change = 1e-3;       // of the fastest rate
+constexpr double told_loss = 0.05;         // of the kinetic energy, per second
+constexpr double told_deformation = 1e-3;  // largest entry of A^T A - I
+constexpr int most_bodies = 20000;         // more are not asked for their share of the energy
 
 Vec3 spin_of(const Mat34& q, const Mat34& rate) {
     return 0.5 * torque_of(rate.leftCols<3>() * q.leftCols<3>().transpose());
@@ -60,6 +61,26 @@ void ArticulatedMethod::project_rates(const Model& model, State& state) {
         "velocity "
         "[{:.4g}, {:.4g}, {:.4g}] m/s and angular velocity [{:.4g}, {:.4g}, {:.4g}] rad/s",
         model.bodies.name[changed], velocity.x(), velocity.y(), velocity.z(), spin.x(), spin.y(), spin.z()));
+}
+
+// Bodies that strain beyond what their material means are not what the scene describes.
+void ArticulatedMethod::judge_deformation(const Model& model, const State& state) {
+    const double largest = total_.strain * (2.0 + total_.strain);
+    if (deformation_told_ || largest <= told_deformation) return;
+    for (int body = 0; body < model.bodies.size(); ++body) {
+        if (!field_.moving[body]) continue;
+        const Mat3 A = state.q[body].leftCols<3>();
+        const double deformation = (A.transpose() * A - Mat3::Identity()).cwiseAbs().maxCoeff();
+        const MaterialSpec& material = model.materials[model.bodies.material[body]];
+        if (deformation <= std::max(told_deformation, material.max_strain)) continue;
+        deformation_told_ = true;
+        warnings_.push_back(
+            fmt::format("'{}' is deformed by {:.2g}: its material '{}' is soft for this load; leave out its "
+                        "\"young\" for "
+                        "a rigid body, raise it, or say \"max_strain\" when it is meant",
+                        model.bodies.name[body], deformation, material.name));
+        return;
+    }
 }
 
 // A turning body loses spin by BDF2 at (omega h)^4/(4 h) per second, by implicit Euler at (omega h)^2/h: twice that of its energy.

@@ -35,6 +35,7 @@ Scene make_heavy_chain(const Params& params) {
     const double end_mass = ratio * link_density * link_length * link_width * link_width;
     const double young = params.number("young") > 0 ? params.number("young") : stiff_enough(end_mass);
     MaterialSpec material = material_spec("link", link_density, young);
+    material.max_strain = 0.1;
     const int link_material = scene.add_material(material);
     const std::vector<Vec3> points = chain_points(links, folded);
     const GeometrySpec link = box_spec({link_length, link_width, link_width});

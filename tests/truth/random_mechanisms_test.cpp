@@ -1,0 +1,82 @@
+// Random mechanisms under the articulated method: every step converges, joints stay closed, and no energy comes from nowhere.
+// TENON_MECHANISMS and TENON_MECHANISM_SEED make it longer.
+#include <cstdlib>
+#include <iostream>
+
+#include <gtest/gtest.h>
+
+#include "tenon/simulation.hpp"
+#include "truth/random_mechanism.hpp"
+
+namespace tenon {
+namespace {
+
+long asked_for(const char* name, long otherwise) {
+    const char* text = std::getenv(name);
+    return text ? std::atol(text) : otherwise;
+}
+
+struct Outcome {
+    int steps = 0, unconverged = 0;
+    double residual = 0.0, excess = 0.0, turnover = 0.0;
+    std::string failure;
+};
+
+// Work of the motors over a step: force times the way of the coordinate, with the force at the step's end.
+double motor_work(const Simulation& simulation, const std::vector<std::array<double, 3>>& before) {
+    double work = 0.0;
+    for (std::size_t j = 0; j < before.size(); ++j)
+        for (int k = 0; k < 3; ++k)
+            work += simulation.outputs().joints[j].motor_force[k] *
+                    (simulation.state().joint_coordinate[j][k] - before[j][k]);
+    return work;
+}
+
+Outcome run(const Scene& scene) {
+    Outcome out;
+    Simulation simulation(scene);
+    double work = 0.0;
+    const double start = energies(simulation.model(), simulation.state()).total();
+    try {
+        while (simulation.time() < scene.seconds - 1e-9) {
+            const auto before = simulation.state().joint_coordinate;
+            const StepReport report = simulation.step();
+            ++out.steps;
+            out.unconverged += !report.converged;
+            out.residual = std::max(out.residual, report.joint_residual);
+            const double by_motors = motor_work(simulation, before);
+            work += by_motors;
+            const Energies now = energies(simulation.model(), simulation.state());
+            out.turnover = std::max({out.turnover + std::abs(by_motors), now.kinetic});
+            out.excess = std::max(out.excess, now.total() - start - work);
+        }
+    } catch (const StepFailure& failure) {
+        out.failure = failure.what();
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST(RandomMechanisms, ConvergeStayClosedAndMakeNoEnergy) {
+    const long count = asked_for("TENON_MECHANISMS", 40), first = asked_for("TENON_MECHANISM_SEED", 1);
+    const bool all = std::getenv("TENON_MECHANISMS") != nullptr;
+    long failed = 0;
+    for (long seed = first; seed < first + count; ++seed) {
+        test::MechanismRange range;
+        if (!all) range.most_links = 12, range.dt_min = 0.002;
+        const Scene scene = test::random_mechanism(static_cast<std::uint64_t>(seed), range);
+        const Outcome out = run(scene);
+        const bool good = out.failure.empty() && out.unconverged == 0 && out.residual < 1e-9 &&
+                          out.excess < 1e-3 * out.turnover + 1e-9;
+        if (good) continue;
+        ++failed;
+        ADD_FAILURE() << "seed " << seed << ", " << scene.bodies.size() << " bodies, dt " << scene.dt << ": "
+                      << out.unconverged << " of " << out.steps << " steps unconverged, joints open by "
+                      << out.residual << ", energy excess " << out.excess << " of " << out.turnover << " J "
+                      << out.failure;
+    }
+    std::cout << "seeds " << first << " to " << first + count - 1 << ": " << failed << " in trouble\n";
+}
+
+}  // namespace tenon
