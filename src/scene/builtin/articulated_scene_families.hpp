@@ -34,6 +34,15 @@ inline MaterialSpec material_spec(const std::string& name, double density, doubl
     return material;
 }
 
+// Without a modulus: bodies of it do not strain.
+inline MaterialSpec rigid_material(const std::string& name, double density, double friction = 0.3) {
+    MaterialSpec material;
+    material.name = name;
+    material.density = density;
+    material.friction = friction;
+    return material;
+}
+
 inline JointSpec joint_spec(const std::string& name, JointType type, int a, int b, const Vec3& point,
                             const Vec3& axis = Vec3::UnitZ()) {
     JointSpec joint;
