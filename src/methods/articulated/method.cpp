@@ -195,6 +195,7 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
     only_swept_ = false;
     {
         auto guard = timer_.stage("targets");
+        mark_euler();
         set_targets(model, state, h, end_time, with_history);
         for (const auto& component : components_) refresh(field_, component->bodies);
     }

@@ -35,6 +35,7 @@ class ArticulatedMethod : public Stepper {
     void find_contacts(const Model& model, const State& state, double h);
     void merge_touching(const Model& model, const State& state);
     void restart_history(const Component& component);
+    void mark_euler();  // bodies that are stepped by implicit Euler
     bool restart_at_limits();
     // What a run should be told (method_warnings.cpp).
     void project_rates(const Model& model, State& state);

@@ -20,6 +20,10 @@ void ArticulatedMethod::find_contacts(const Model& model, const State& state, do
         for (std::size_t c = 0; c < components_.size(); ++c)
             if (hit[c]) restart_history(*components_[c]);
     }
+    mark_euler();
+}
+
+void ArticulatedMethod::mark_euler() {
     for (std::size_t i = 0; i < euler_left_.size(); ++i) field_.euler[i] = euler_left_[i] > 0;
 }
 
