@@ -110,8 +110,8 @@ double penetration_depth(const Placed& a, const Placed& b) {
     }
     if (a.surface->closed && b.surface->closed) return depth;
     // Edges of a ground that reach far to both sides of a body say nothing; those of the body do.
-    if (a.surface->closed && through_a > 0) return std::max(depth, through_a);
-    if (b.surface->closed && through_b > 0) return std::max(depth, through_b);
+    if (a.surface->closed) return std::max(depth, through_a);
+    if (b.surface->closed) return std::max(depth, through_b);
     if (through_a > 0 && through_b > 0) return std::max(depth, std::min(through_a, through_b));
     return std::max({depth, through_a, through_b});
 }
