@@ -63,7 +63,9 @@ TEST_F(Compare, StepsConvergeToTheFinestAtTheMethodsOrder) {
             EXPECT_NEAR(one["error"]["largest"].get<double>(), wanted, 0.01 * wanted + 1e-10) << one["label"];
             EXPECT_EQ(one["error"]["body"], "stone");
             EXPECT_EQ(one.contains("order"), m == 0 && k == 1) << one["label"];
-            if (m == 0 && k == 1) EXPECT_NEAR(one["order"].get<double>(), 1.0, 0.03);
+            if (one.contains("order")) {
+                EXPECT_NEAR(one["order"].get<double>(), 1.0, 0.03);
+            }
         }
     }
     const std::string page = slurp(folder / "out.html");
