@@ -113,8 +113,8 @@ void bind_body(py::module_& module) {
 >>> model = tenon.Scene({"bodies": [{"name": "ball", "shape": {"type": "sphere", "radius": 0.1}}]}).compile("impulse")
 >>> ball = model.state().body("ball")
 >>> ball.velocity = [0, 2, 0]
->>> ball
-<body 'ball' at [0, 0, 0]>
+>>> ball.velocity
+array([0., 2., 0.])
 )")
         .def_property_readonly("name", &BodyOf::name)
         .def_property_readonly(
