@@ -20,12 +20,16 @@ void ArticulatedMethod::find_contacts(const Model& model, const State& state, do
         for (std::size_t c = 0; c < components_.size(); ++c)
             if (hit[c]) restart_history(*components_[c]);
     }
+    mark_euler();
+}
+
+void ArticulatedMethod::mark_euler() {
     for (std::size_t i = 0; i < euler_left_.size(); ++i) field_.euler[i] = euler_left_[i] > 0;
 }
 
-// The step of an impact, and one more: then the history is all from after it.
+// The step of an impact, whose mean velocity is partly from before it, and two more: then the history is all from after it.
 void ArticulatedMethod::restart_history(const Component& component) {
-    for (int body : component.bodies) euler_left_[body] = 2;
+    for (int body : component.bodies) euler_left_[body] = 3;
 }
 
 // True when a component that is stepped by BDF2 has reached a limit: the step has to be made again.
