@@ -110,11 +110,11 @@ void bind_body(py::module_& module) {
                        R"(A body of a state. Positions and velocities are of its centre of mass.
 
 >>> import tenon
->>> model = tenon.Scene({"bodies": [{"name": "ball", "shape": {"type": "sphere", "radius": 0.1}, "position": [1, 2, 3]}]}).compile("impulse")
+>>> model = tenon.Scene({"bodies": [{"name": "ball", "shape": {"type": "sphere", "radius": 0.1}, "position": [0, 1, 2]}]}).compile("impulse")
 >>> ball = model.state().body("ball")
 >>> ball.velocity = [0, 2, 0]
->>> ball
-<body 'ball' at [1, 2, 3]>
+>>> ball.velocity
+array([0., 2., 0.])
 )")
         .def_property_readonly("name", &BodyOf::name)
         .def_property_readonly(

@@ -261,7 +261,7 @@ class PickAndPlace(_Task):
         now = 0.5 * (self.pool.positions[:, 2] + self.pool.positions[:, 3])
         place = self.center + action[:, :3] * self.speed * self.dt * self.substeps
         self.center = np.clip(place, now - 0.03, now + 0.03)
-        self.center[:, 1] = np.maximum(self.center[:, 1], 0.035)
+        self.center = np.clip(self.center, [-0.3, 0.035, -0.3], [0.3, 0.3, 0.3])
         wanted = 0.06 + 0.03 * action[:, 3]  # 0.03 .. 0.09 between the fingers' centres
         self.opening += np.clip(wanted - self.opening, -0.004, 0.004)
         half = np.zeros_like(self.center)
