@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <functional>
 #include <vector>
 
 #include "methods/affine/bodies.hpp"
@@ -22,8 +23,9 @@ struct ConstraintRow {
     Vec3 lever;      // from the joint's anchor to the row's point, in b's frame
 };
 
-// The first joint that has no linear form here.
-std::optional<Unsupported> unsupported_joint(const Scene& scene);
+// Whether a joint has a linear form here: points that stay together, and nothing acts along it but a motor of a hinge.
+// `still`: the world and static bodies.
+bool joint_is_linear(const JointSpec& joint, const std::function<bool(int)>& still);
 
 // Rows between two bodies that move.
 std::vector<ConstraintRow> constraint_rows(const Model& model, const State& state);
