@@ -555,7 +555,7 @@ std::unique_ptr<Stepper> make(const Model& model, const State& state, const Para
     std::vector<std::string> told = open_touching_bodies(model, start);
     check_start(model, start);
     const Settings settings = read_settings(params);
-    if (needs_coupled_solve(model) || settings.solve == "coupled")
+    if (needs_coupled_solve(model) || params.text("solve") == "coupled")
         return std::make_unique<CoupledMethod>(model, start, settings, std::move(told));
     return std::make_unique<AffineMethod>(model, start, settings, std::move(told));
 }

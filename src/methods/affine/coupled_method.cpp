@@ -56,20 +56,17 @@ double typical_size(const Model& model, const State& state) {
 
 }  // namespace
 
+// Islands have bodies and joints that are linear in q.
 bool needs_coupled_solve(const Scene& scene) {
-    const auto still = [&](int body) { return body < 0 || scene.bodies[body].type == BodyType::static_body; };
-    return !scene.elastic.empty() || !std::all_of(scene.joints.begin(), scene.joints.end(), [&](const JointSpec& joint) {
-        return joint_is_linear(joint, still);
-    });
+    return !scene.elastic.empty() || unsupported_joint(scene).has_value();
 }
 
 bool needs_coupled_solve(const Model& model) {
-    const auto still = [&](int body) {
-        return body < 0 || model.bodies.start_type[body] == BodyType::static_body;
-    };
-    return !model.elastic.empty() || !std::all_of(model.joints.begin(), model.joints.end(), [&](const Joint& joint) {
-        return joint_is_linear(joint.spec, still);
-    });
+    Scene scene;
+    scene.bodies.resize(model.bodies.start_type.size());
+    for (std::size_t i = 0; i < scene.bodies.size(); ++i) scene.bodies[i].type = model.bodies.start_type[i];
+    for (const Joint& joint : model.joints) scene.joints.push_back(joint.spec);
+    return !model.elastic.empty() || needs_coupled_solve(scene);
 }
 
 std::optional<Unsupported> unsupported_when_coupled(const Scene& scene) {
@@ -149,7 +146,7 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
                                               model.joints[result.open_joint].spec.name, result.residual));
     finish(model, state);
     write_outputs(model, state, outputs, report);
-    report.figures = {{"solves", static_cast<double>(result.solves)},
+    report.metrics = {{"solves", static_cast<double>(result.solves)},
                       {"line_search", static_cast<double>(result.line_search_steps)},
                       {"candidate_builds", static_cast<double>(step_.contacts.builds() - builds)},
                       {"candidates", static_cast<double>(step_.contacts.candidate_count())}};
@@ -466,7 +463,7 @@ void CoupledMethod::report_strain(const Model& model, const State& state, StepRe
         largest = deformation;
         most = static_cast<int>(i);
     }
-    report.figures.emplace_back("deformation_max", largest);
+    report.metrics.emplace_back("deformation_max", largest);
     if (largest > told_strain && settings_.kappa == 0.0)
         report.warnings.push_back(fmt::format(
             "'{}' is strained by {:.2g}: bodies are meant to be rigid; take a smaller step, or give `kappa` "

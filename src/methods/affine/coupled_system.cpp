@@ -7,12 +7,14 @@
 #include <Eigen/Eigenvalues>
 
 #include "math/parallel.hpp"
+#include "methods/affine/union_find.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::affine {
 namespace {
 
 constexpr double row_weight = 1e4;     // times the inertia that a row feels, in the augmented matrix
+constexpr double most_carried = 1e7;   // times that, for what hangs on a row
 constexpr int most_refinements = 20;   // of a solve with rows
 constexpr double closed_part = 1e-15;  // of the nodes' size
 constexpr double least_turn = 0.05;    // of a body's own inertia that its turns keep
@@ -268,13 +270,27 @@ void CoupledSystem::to_increments(CoupledStep& step, const std::vector<Mat34>& q
     });
 }
 
-// W of each row: so many times the inertia that it feels.
+// W of each row, in inertias that it feels. A row may have to carry all that hangs on it: the more unequal the masses of a
+// mechanism and the longer it is, the more.
 void CoupledSystem::add_rows(const CoupledStep& step) {
     const std::vector<CoupledRow>& rows = step.joints.rows();
     rows_.resize(rows.size());
     row_weight_.resize(rows.size());
     std::vector<Eigen::LDLT<Mat12>> inverse(step.node.size());
     std::vector<char> known(step.node.size(), 0);
+    UnionFind mechanisms(step.node.size());
+    for (const CoupledRow& row : rows)
+        for (int k = 1; k < row.count; ++k) mechanisms.join(row.node[0], row.node[k]);
+    struct Mechanism {
+        double lightest = 1e300, heaviest = 0.0, nodes = 0.0;
+    };
+    std::vector<Mechanism> of(step.node.size());
+    for (int n = 0; n < step.nodes.size(); ++n) {
+        Mechanism& m = of[mechanisms.root(n)];
+        m.lightest = std::min(m.lightest, step.node[n].mass[3]);
+        m.heaviest = std::max(m.heaviest, step.node[n].mass[3]);
+        ++m.nodes;
+    }
     for (std::size_t r = 0; r < rows.size(); ++r) {
         double ease = 0.0;
         for (int k = 0; k < rows[r].count; ++k) {
@@ -286,7 +302,10 @@ void CoupledSystem::add_rows(const CoupledStep& step) {
             }
             ease += rows_[r][k].dot(inverse[n].solve(rows_[r][k]));
         }
-        row_weight_[r] = ease > 0.0 ? row_weight / ease : 0.0;
+        const Mechanism& m = of[mechanisms.root(rows[r].node[0])];
+        const double length = std::max(1.0, m.nodes / 30.0);
+        const double carries = std::min(length * length * m.heaviest / m.lightest, most_carried);
+        row_weight_[r] = ease > 0.0 ? row_weight * carries / ease : 0.0;
     }
     for (std::size_t r = 0; r < rows.size(); ++r)
         add_square(row_weight_[r], rows[r].count, rows[r].node.data(), rows_[r].data());

@@ -74,30 +74,44 @@ Vec12 point_row(const Vec3& local, const Vec3& direction) {
 
 }  // namespace
 
-bool joint_is_linear(const JointSpec& joint, const std::function<bool(int)>& still) {
-    const bool grounded = still(joint.bodies[0]) || still(joint.bodies[1]);
-    switch (joint.type) {
-        case JointType::ball:
-        case JointType::hinge:
-        case JointType::fixed:
-            break;
-        case JointType::planar:
-        case JointType::cylindrical:
-        case JointType::prismatic:
-            if (grounded) break;
-            return false;
-        default:
-            return false;
+std::optional<Unsupported> unsupported_joint(const Scene& scene) {
+    const auto still = [&](int body) { return body < 0 || scene.bodies[body].type == BodyType::static_body; };
+    for (std::size_t i = 0; i < scene.joints.size(); ++i) {
+        const JointSpec& joint = scene.joints[i];
+        const std::string path = "joints[" + std::to_string(i) + "]";
+        const std::string cure = "use --method articulated";
+        const bool grounded = still(joint.bodies[0]) || still(joint.bodies[1]);
+        switch (joint.type) {
+            case JointType::ball:
+            case JointType::hinge:
+            case JointType::fixed:
+                break;
+            case JointType::planar:
+            case JointType::cylindrical:
+            case JointType::prismatic:
+                if (grounded) break;
+                return Unsupported{
+                    path, "the affine method has this joint only against the world or a static body", cure};
+            default:
+                return Unsupported{path + ".type", "the affine method has no such joint", cure};
+        }
+        if (joint.twist || joint.bend)
+            return Unsupported{path, "the affine method has no joint springs", cure};
+        if (joint.break_force < 1e299 || joint.break_torque < 1e299)
+            return Unsupported{path, "the affine method has no joints that break", cure};
+        for (const DriveSpec& drive : joint.drives) {
+            if (drive.limits || drive.spring || drive.friction != 0 || drive.armature != 0)
+                return Unsupported{
+                    path, "the affine method has no limits, springs, friction or armature in joints", cure};
+            if (drive.motor.stiffness != 0 || drive.motor.damping != 0)
+                return Unsupported{path, "the affine method has no motors with gains", cure};
+            const bool motor = drive.motor.type != MotorSpec::Type::none;
+            if (motor && (joint.type != JointType::hinge || drive.motor.type == MotorSpec::Type::position))
+                return Unsupported{path, "the affine method has velocity and force motors on hinges only",
+                                   cure};
+        }
     }
-    if (joint.twist || joint.bend || joint.break_force < 1e299 || joint.break_torque < 1e299) return false;
-    for (const DriveSpec& drive : joint.drives) {
-        if (drive.limits || drive.spring || drive.friction != 0 || drive.armature != 0) return false;
-        if (drive.motor.stiffness != 0 || drive.motor.damping != 0) return false;
-        const bool motor = drive.motor.type != MotorSpec::Type::none;
-        if (motor && (joint.type != JointType::hinge || drive.motor.type == MotorSpec::Type::position))
-            return false;
-    }
-    return true;
+    return std::nullopt;
 }
 
 std::vector<ConstraintRow> constraint_rows(const Model& model, const State& state) {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <optional>
-#include <functional>
 #include <vector>
 
 #include "methods/affine/bodies.hpp"
@@ -23,9 +22,8 @@ struct ConstraintRow {
     Vec3 lever;      // from the joint's anchor to the row's point, in b's frame
 };
 
-// Whether a joint has a linear form here: points that stay together, and nothing acts along it but a motor of a hinge.
-// `still`: the world and static bodies.
-bool joint_is_linear(const JointSpec& joint, const std::function<bool(int)>& still);
+// The first joint that has no linear form here.
+std::optional<Unsupported> unsupported_joint(const Scene& scene);
 
 // Rows between two bodies that move.
 std::vector<ConstraintRow> constraint_rows(const Model& model, const State& state);

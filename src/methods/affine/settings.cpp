@@ -85,7 +85,6 @@ Settings read_settings(const Params& params) {
     settings.restitution = params.number("restitution");
     settings.restitution_speed = params.number("restitution_speed");
     settings.integrator_given = params.was_given("integrator");
-    settings.solve = params.text("solve");
     settings.log = params.text("log");
     settings.dump = params.text("dump");
     settings.dump_step = params.integer("dump_step");

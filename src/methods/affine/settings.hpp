@@ -24,7 +24,6 @@ struct Settings {
     double restitution = -1.0;       // wanted; negative: what the scene's materials say
     double restitution_speed = 0.0;  // m/s, of the impact it is meant for; 0: from the scene
     bool integrator_given = false;   // by the user: then restitution may not change it
-    std::string solve;               // auto, islands or coupled
     std::string log;                 // file for a line per Newton iteration; empty: none
     std::string dump;                // files for Newton systems begin with this; empty: none
     int dump_step = 0;               // the step whose systems are written
