@@ -54,6 +54,11 @@ double typical_size(const Model& model, const State& state) {
     return size[size.size() / 2];
 }
 
+std::string name_of(const Model& model, int joint) {
+    const std::string& name = model.joints[joint].spec.name;
+    return name.empty() ? fmt::format("joints[{}]", joint) : "'" + name + "'";
+}
+
 }  // namespace
 
 // Islands have bodies and joints that are linear in q.
@@ -69,11 +74,26 @@ bool needs_coupled_solve(const Model& model) {
     return !model.elastic.empty() || needs_coupled_solve(scene);
 }
 
+// Turns of linked bodies are what islands resolve slowly: their joints are linear in q, where a turn is a strain.
+bool links_moving_bodies(const Model& model) {
+    const auto moves = [&](int body) {
+        return body >= 0 && model.bodies.start_type[body] != BodyType::static_body;
+    };
+    return std::any_of(model.joints.begin(), model.joints.end(), [&](const Joint& joint) {
+        return moves(joint.bodies[0]) && moves(joint.bodies[1]);
+    });
+}
+
 std::optional<Unsupported> unsupported_when_coupled(const Scene& scene) {
     for (std::size_t e = 0; e < scene.elastic.size(); ++e)
         if (scene.elastic[e].plane_strain)
             return Unsupported{fmt::format("elastic[{}].plane_strain", e),
                                "the affine method has no plane-strain bodies", "use --method adaptive"};
+    for (std::size_t i = 0; i < scene.bodies.size(); ++i)
+        if (const int g = scene.bodies[i].geometry; g >= 0 && !scene.geometries[g].points.empty())
+            return Unsupported{fmt::format("bodies[{}]", i),
+                               "loose points do not touch elastic bodies or jointed ones",
+                               "give it triangles or edges"};
     return std::nullopt;
 }
 
@@ -107,11 +127,15 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     timer_.reset();
     if (!opened_.empty()) state.q = std::exchange(opened_, {});
     report.warnings = std::exchange(told_, {});
+    plan_restitution(model, state, dt);
     prepare(model, state, dt);
     prepare_contacts(model, state, dt);
     CoupledOptions options;
     options.max_iterations = settings_.max_iterations;
+    // Friction that yields looks stuck to steps shorter than its range.
     options.tolerance = tolerance_ * dt;
+    if (!step_.contacts.friction().empty())
+        options.tolerance = std::min(options.tolerance, 0.1 * scale_.friction_eps);
     options.joint_tolerance = closed_of_scene * length_;
     options.record_path = static_cast<bool>(outputs.path_sink);
     options.most_motion = 10.0 * scale_.dhat;
@@ -142,8 +166,8 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     report.iterations = result.iterations;
     report.converged = result.converged;
     if (result.residual > options.joint_tolerance && result.open_joint >= 0)
-        report.warnings.push_back(fmt::format("joint '{}' stays open by {:.2g}: contact or another joint holds it",
-                                              model.joints[result.open_joint].spec.name, result.residual));
+        report.warnings.push_back(fmt::format("joint {} stays open by {:.2g}: contact or another joint holds it",
+                                              name_of(model, result.open_joint), result.residual));
     finish(model, state);
     write_outputs(model, state, outputs, report);
     report.metrics = {{"solves", static_cast<double>(result.solves)},
@@ -153,10 +177,36 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     report_strain(model, state, report);
     report.solver = fmt::format("coupled: {} nodes of 12 unknowns, {} joint rows", step_.nodes.size(),
                                 step_.joints.rows().size());
+    if (plan_.wanted > 0.0) {
+        report.solver += "; " + describe(plan_);
+        report.metrics.emplace_back("restitution", plan_.one.mean);
+        if (!plan_.reached()) report.warnings.push_back(describe(plan_));
+    }
     report.phases = timer_.stages();
     first_step_ = false;
     last_h_ = dt;
     return report;
+}
+
+// As for islands: the integrator, range and stiffness that bounce as wanted, before the first step.
+void CoupledMethod::plan_restitution(const Model& model, const State& state, double dt) {
+    if (!first_step_) return;
+    BounceWish wish;
+    wish.restitution = settings_.restitution >= 0.0 ? settings_.restitution : wanted_restitution(model);
+    wish.speed =
+        settings_.restitution_speed > 0.0 ? settings_.restitution_speed : expected_impact_speed(model, state);
+    if (wish.restitution <= 0.0 || wish.speed <= 0.0) return;
+    wish.dt = dt;
+    wish.gravity = state.gravity.norm();
+    const bool dhat_given = settings_.dhat > 0.0 || model.contact_spec.dhat;
+    wish.least_dhat = scale_.dhat;
+    wish.most_dhat =
+        dhat_given ? scale_.dhat : std::max(scale_.dhat, std::min(0.1 * thinnest_part(model, state), 1.0));
+    if (settings_.integrator_given) wish.integrator = settings_.integrator;
+    wish.stiffness = settings_.contact_stiffness;
+    plan_ = plan_bounce(wish);
+    scale_.dhat = plan_.dhat;
+    settings_.integrator = plan_.integrator;
 }
 
 double CoupledMethod::rigidity_of(const Model& model, int body) const {
@@ -314,7 +364,8 @@ void CoupledMethod::prepare_contacts(const Model& model, const State& state, dou
         const int surface = model.bodies.size() + static_cast<int>(e);
         load.push_back(std::min(mass, column_of_vertices * mass / std::max(1, step_.contacts.crowd_of(surface))));
     }
-    scale_.reference_acceleration = settings_.contact_stiffness > 0.0
+    scale_.reference_acceleration = plan_.wanted > 0.0 ? plan_.stiffness
+                                    : settings_.contact_stiffness > 0.0
                                         ? settings_.contact_stiffness
                                         : std::max(10.0 * state.gravity.norm(), scale_.dhat / (h * h));
     scale_.friction_eps = eps_v_ * h;
@@ -473,7 +524,11 @@ void CoupledMethod::report_strain(const Model& model, const State& state, StepRe
 
 void CoupledMethod::save(std::ostream& out) const {
     write_value(out, first_step_);
+    write_value(out, plan_);
     write_value(out, scale_);
+    write_value(out, eps_v_);
+    write_value(out, tolerance_);
+    write_value(out, length_);
     write_value(out, last_h_);
     write_values(out, history_);
     write_values(out, attached_history_);
@@ -491,7 +546,12 @@ void CoupledMethod::load(std::istream& in) {
         opened_.clear();
         told_.clear();
     }
+    read_value(in, plan_);
+    if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
+    read_value(in, eps_v_);
+    read_value(in, tolerance_);
+    read_value(in, length_);
     read_value(in, last_h_);
     read_values(in, history_);
     read_values(in, attached_history_);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "methods/affine/coupled_newton.hpp"
+#include "methods/affine/restitution.hpp"
 #include "methods/affine/settings.hpp"
 #include "tenon/method.hpp"
 
@@ -13,6 +14,7 @@ namespace tenon::affine {
 // Whether a scene asks for it.
 bool needs_coupled_solve(const Scene& scene);
 bool needs_coupled_solve(const Model& model);
+bool links_moving_bodies(const Model& model);  // whether it is the better choice
 std::optional<Unsupported> unsupported_when_coupled(const Scene& scene);
 
 class CoupledMethod final : public Stepper {
@@ -24,6 +26,7 @@ class CoupledMethod final : public Stepper {
     void load(std::istream& in) override;
 
   private:
+    void plan_restitution(const Model& model, const State& state, double dt);
     void prepare(const Model& model, const State& state, double h);
     void prepare_body(const Model& model, const State& state, int node, const Wrench& wrench);
     void prepare_vertices(const State& state, int node, const std::vector<std::vector<Vec3>>& acceleration);
@@ -40,6 +43,7 @@ class CoupledMethod final : public Stepper {
     CoupledSystem system_;
     StageTimer timer_;
     ContactScale scale_;
+    BouncePlan plan_;  // `wanted` is 0 when nothing was planned
     StepTimes times_;
     double tolerance_ = 0.0, eps_v_ = 0.0, length_ = 1.0;
     double load_ = 0.0;  // N: weight of everything and the largest applied force

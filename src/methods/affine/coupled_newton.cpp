@@ -11,7 +11,7 @@
 namespace tenon::affine {
 namespace {
 
-constexpr int most_cuts = 60;           // of a step by contact
+constexpr int most_cuts = 60;         // of a step by contact
 constexpr double shortest = 1e-9;       // part of a step that is worth taking
 constexpr double sufficient = 1e-4;     // part of the promised decrease
 constexpr double price_factor = 2.0;    // times a row's multiplier: what its residual costs
@@ -127,6 +127,20 @@ double CoupledNewton::filter(double t) {
     return 0.0;
 }
 
+// A bounded drive that held at the last iterate and yields at this one: the step was made for another potential.
+bool CoupledNewton::some_drive_changed_branch() {
+    const auto& drives = step_.joints.drives();
+    bool changed = false;
+    held_.resize(drives.size(), 0);
+    for (std::size_t k = 0; k < drives.size(); ++k) {
+        const double c = step_.joints.coordinate(drives[k], *q_);
+        const char held = drive_curvature(drives[k].row, c) > 0.0;
+        changed = changed || held != held_[k];
+        held_[k] = held;
+    }
+    return changed;
+}
+
 // False when no step leads down.
 bool CoupledNewton::take_step() {
     const double motion = largest_motion();
@@ -147,7 +161,8 @@ bool CoupledNewton::take_step() {
             if (!values_.empty()) values_ = trial_values_;
             note_residual();
             if (options_.record_path) result_.path.push_back(trial_);
-            result_.converged = small && result_.residual <= options_.joint_tolerance;
+            const bool yields = some_drive_changed_branch();
+            result_.converged = small && !yields && result_.residual <= options_.joint_tolerance;
             return true;
         }
         const double rise = value - start - t * slope;
@@ -168,6 +183,7 @@ CoupledResult CoupledNewton::run(std::vector<Mat34>& q, std::vector<double>& mul
     step_.joints.values(q, values_);
     energy_ = energy_at(q, x_);
     note_residual();
+    some_drive_changed_branch();
     int blocked = 0;
     while (result_.iterations < options_.max_iterations) {
         check_interrupt();

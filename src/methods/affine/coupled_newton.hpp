@@ -41,6 +41,7 @@ class CoupledNewton {
     double filter(double t);
     bool right_handed() const;
     bool take_step();
+    bool some_drive_changed_branch();
     void find_direction();
     void note_residual();
 
@@ -54,6 +55,7 @@ class CoupledNewton {
     std::vector<Vec3> x_, trial_x_;
     std::vector<std::vector<Vec3>> vertices_;
     std::vector<double> direction_, correction_, values_, trial_values_, gap_, price_;
+    std::vector<char> held_;  // bounded drives: on the stiff branch of their potential
     double energy_ = 0.0, slope_ = 0.0;
 };
 

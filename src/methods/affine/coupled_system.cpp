@@ -355,7 +355,6 @@ void CoupledSystem::factor() {
         for (int n = 0; n < nodes; ++n)
             for (int k = 0; k < 12; ++k) scaled_.diagonal_block(n)[13 * k] += shift;
     }
-    solver_.keep_order(true);
 }
 
 void CoupledSystem::solve_factored(const std::vector<double>& right, std::vector<double>& out) {

@@ -30,7 +30,6 @@ class CoupledSystem {
     int shifts() const { return shifts_; }
     // Nothing is kept over the end of a step that a checkpoint has not.
     void new_step() {
-        solver_.keep_order(false);
         contact_links_.clear();
         new_pattern_ = true;
     }
