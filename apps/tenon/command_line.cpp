@@ -310,6 +310,9 @@ void add_bench(CLI::App& app, BenchRequest& r, Action& action) {
                               "tenon bench solve --json");
     verb->add_option("name", r.name, "one benchmark; default all")->type_name("NAME");
     verb->add_flag("--list", r.list, "list the benchmarks");
+    verb->add_option("--compare", r.compare,
+                     "JSON lines of an earlier run: its times and ratios beside each row")
+        ->type_name("FILE");
     verb->add_flag("--json", r.json, "one JSON object a line");
     verb->add_flag("--quick", r.quick, "small sizes, to see that it works");
     verb->add_option("--only", r.only, "only cases whose name holds this text")->type_name("TEXT");

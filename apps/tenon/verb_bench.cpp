@@ -1,10 +1,12 @@
 // `tenon bench`: benchmarks as text or JSON lines.
 #include <iostream>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "apps/tenon/common.hpp"
 #include "bench/bench.hpp"
+#include "bench/history.hpp"
 #include "math/parallel.hpp"
 #include "tenon/error.hpp"
 #include "tenon/params.hpp"
@@ -24,8 +26,11 @@ int bench_verb(const BenchRequest& request) {
     options.repeats = request.repeats;
     options.plots = request.plots;
     int rows = 0;
-    options.print = [&](const bench::Row& row) {
+    std::optional<bench::History> history;
+    if (!request.compare.empty()) history.emplace(request.compare);
+    options.print = [&](const bench::Row& measured) {
         ++rows;
+        const bench::Row row = history ? history->beside(measured) : measured;
         std::cout << (request.json ? row.to_json() : row.to_text()) << std::endl;
     };
     options.note = [&](const std::string& text) { std::cerr << text << "\n"; };

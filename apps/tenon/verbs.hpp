@@ -144,7 +144,7 @@ struct SchemaRequest {
 int schema_verb(const SchemaRequest& request);
 
 struct BenchRequest {
-    std::string name, only, plots;
+    std::string name, only, plots, compare;
     bool list = false, json = false, quick = false;
     int repeats = 3, threads = 0;
 };
