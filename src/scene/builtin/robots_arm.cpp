@@ -29,7 +29,7 @@ constexpr JointData joint_data[] = {{-2.9, 2.9, 200}, {-1.9, 1.9, 200}, {-2.9, 2
                                     {-2.9, 2.9, 60},  {-2.9, 2.9, 60},  {-2.9, 2.9, 60}};
 
 int add_link(Scene& scene, int k, bool collides) {
-    const double low = joint_height[k], high = joint_height[k + 1], radius = k < 4 ? 0.05 : 0.04;
+    const double low = joint_height[k], high = joint_height[k + 1], radius = 0.052 - 0.003 * k;
     GeometrySpec shape =
         shape_spec("capsule", {{"radius", radius}, {"length", high - low}, {"segments", 16.0}});
     BodySpec body = body_spec(scene, fmt::format("link-{}", k + 1), shape, Vec3(0, 0.5 * (low + high), 0));
