@@ -76,7 +76,7 @@ int plot_verb(const PlotRequest& request) {
     if (request.list) {
         for (const std::string& name : run::step_series_names(reader)) std::cout << name << "\n";
         std::cout
-            << "body.NAME.{x,y,z,vx,vy,vz,speed,wx,wy,wz,spin}  joint.NAME.{q0,q1,q2,force,torque,fx,...}\n";
+            << "body.NAME.{x,y,z,vx,vy,vz,speed,wx,wy,wz,spin}  joint.NAME.{q0,v0,motor0,limit0,force,torque,fx,...}\n";
         return 0;
     }
     if (!request.csv.empty()) {

@@ -41,7 +41,7 @@ double motor_target(const MotorSpec& motor, const State& state, double time) {
     for (const MotorSpec::Source& source : motor.sources) {
         const auto k = static_cast<std::size_t>(source.actuator);
         if (k >= state.targets.size() || std::isnan(state.targets[k])) continue;
-        if (motor.type == MotorSpec::Type::force) {
+        if (motor.type == MotorSpec::Type::force || motor.sources.size() > 1) {  // a sum
             const double before = source.profile.empty() ? source.target : profile_at(source.profile, time);
             target +=
                 source.factor * (std::clamp(state.targets[k], source.limits[0], source.limits[1]) - before);

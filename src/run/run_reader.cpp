@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 #include <nlohmann/json.hpp>
 
+#include "run/joint_drives.hpp"
 #include "run/run_file.hpp"
 #include "run/run_schema.hpp"
 #include "run/sqlite.hpp"
@@ -131,6 +132,19 @@ Database open_for_reading(const std::string& file) {
     return Database(file, Database::Mode::immutable);
 }
 
+// What the action returns; what the database says against it is said of the file.
+template <class Action>
+auto guarded(const std::string& file, const Action& action) {
+    try {
+        return action();
+    } catch (const SqliteError& error) {
+        throw InputError(file, "", std::string("cannot be read as a run file: ") + error.what(), cure);
+    } catch (const Damaged& error) {
+        throw InputError(file, "", std::string("is a damaged run file: ") + error.what(),
+                         "run the scene again");
+    }
+}
+
 }  // namespace
 
 struct RunReader::Impl {
@@ -143,14 +157,7 @@ struct RunReader::Impl {
 
     template <class Action>
     auto guarded(const Action& action) const {
-        try {
-            return action();
-        } catch (const SqliteError& error) {
-            throw InputError(file, "", std::string("cannot be read as a run file: ") + error.what(), cure);
-        } catch (const Damaged& error) {
-            throw InputError(file, "", std::string("is a damaged run file: ") + error.what(),
-                             "run the scene again");
-        }
+        return run::guarded(file, action);
     }
 
     std::string meta(const std::string& key) const {
@@ -507,6 +514,41 @@ std::string RunReader::checkpoint(long& step) const {
         }
         return state;
     });
+}
+
+struct JointDriveReader::Impl {
+    std::string file;
+    std::size_t joints = 0;
+    Database database;
+    bool has_table = false;  // files of older programs have none
+};
+
+JointDriveReader::JointDriveReader(const RunReader& run) : impl_(std::make_unique<Impl>()) {
+    impl_->file = run.file();
+    impl_->joints = run.joints().size();
+    guarded(impl_->file, [&] {
+        impl_->database = open_for_reading(impl_->file);
+        impl_->database.distrust(bytes_of(impl_->file) + bytes_of(impl_->file + "-wal"));
+        impl_->has_table =
+            impl_->database.pragma("SELECT count(*) FROM sqlite_master WHERE name='joint_drives'") == "1";
+    });
+}
+
+JointDriveReader::~JointDriveReader() = default;
+
+JointDrives JointDriveReader::at(long frame) const {
+    JointDrives drives;
+    if (!impl_->has_table) return drives;
+    guarded(impl_->file, [&] {
+        Statement row(impl_->database, "SELECT rate, motor, limits FROM joint_drives WHERE frame=?");
+        row.bind(0, frame);
+        if (!row.next()) return;
+        using Three = std::array<double, 3>;
+        drives.rate = array<Three>(row, 0, "joint_drives.rate", impl_->joints);
+        drives.motor = array<Three>(row, 1, "joint_drives.motor", impl_->joints);
+        drives.limits = array<Three>(row, 2, "joint_drives.limits", impl_->joints);
+    });
+    return drives;
 }
 
 }  // namespace tenon::run

@@ -26,6 +26,7 @@ CREATE TABLE elastic_frames(frame INTEGER, elastic INTEGER, x BLOB, v BLOB, elem
 CREATE TABLE contacts(frame INTEGER PRIMARY KEY, count INTEGER, pairs BLOB, points BLOB, normals BLOB,
   forces BLOB, distances BLOB);
 CREATE TABLE joint_forces(frame INTEGER PRIMARY KEY, force BLOB, torque BLOB, coordinate BLOB);
+CREATE TABLE joint_drives(frame INTEGER PRIMARY KEY, rate BLOB, motor BLOB, limits BLOB);
 CREATE TABLE steps(step INTEGER PRIMARY KEY, time REAL, wall_ms REAL, iterations INTEGER, converged INTEGER,
   contacts INTEGER, min_distance REAL, joint_residual REAL, kinetic REAL, gravity REAL, elastic REAL,
   px REAL, py REAL, pz REAL, lx REAL, ly REAL, lz REAL, solver TEXT, phases TEXT, figures TEXT, warnings TEXT);

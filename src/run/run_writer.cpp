@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "run/joint_drives.hpp"
 #include "run/recording.hpp"
 #include "run/run_file.hpp"
 #include "run/run_schema.hpp"
@@ -27,6 +28,7 @@ static_assert(std::endian::native == std::endian::little, "run files hold little
 static_assert(sizeof(Vec3) == 24 && sizeof(Mat34) == 96 && sizeof(Vec4) == 32);
 
 constexpr std::size_t checkpoint_part_bytes = std::size_t{1} << 28;  // far below SQLite's limit of 1e9
+constexpr std::size_t most_recorded_drives = 100'000;                // joints
 constexpr std::size_t max_bodies = 10'000'000;                       // 96 bytes each in one blob below 1e9
 
 // Refuses outputs that could not, or should not, be replaced by a run file.
@@ -180,6 +182,17 @@ bool finite(const List& values) {
     return true;
 }
 
+JointDrives drives_of(const Outputs& outputs) {
+    JointDrives drives;
+    if (outputs.joints.size() > most_recorded_drives) return drives;
+    for (const JointOutput& joint : outputs.joints) {
+        drives.rate.push_back(joint.coordinate_rate);
+        drives.motor.push_back(joint.motor_force);
+        drives.limits.push_back(joint.limit_force);
+    }
+    return drives;
+}
+
 }  // namespace
 
 // A run starts in `file`.partial without a log, because a database in WAL mode cannot be renamed while it is
@@ -194,13 +207,14 @@ struct RunWriter::Impl {
     bool in_transaction = false;
 
     struct Inserts {
-        Statement frame, hash, elastic, contacts, joints, step, path;
+        Statement frame, hash, elastic, contacts, joints, drives, step, path;
         explicit Inserts(const Database& database)
             : frame(database, "INSERT INTO frames VALUES(?,?,?,?,?)"),
               hash(database, "INSERT INTO hashes VALUES(?,?)"),
               elastic(database, "INSERT INTO elastic_frames VALUES(?,?,?,?,?)"),
               contacts(database, "INSERT INTO contacts VALUES(?,?,?,?,?,?,?)"),
               joints(database, "INSERT INTO joint_forces VALUES(?,?,?,?)"),
+              drives(database, "INSERT INTO joint_drives VALUES(?,?,?,?)"),
               step(database,
                    "INSERT OR REPLACE INTO steps VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
               path(database, "INSERT INTO path(step, q) VALUES(?,?)") {}
@@ -235,7 +249,7 @@ struct RunWriter::Impl {
     void create(const Scene& scene, const Model& model, const State& state);
     void open_in_place();
     void move_into_place();
-    void insert_frame(const Frame& frame);
+    void insert_frame(const Frame& frame, const JointDrives& drives);
     void put_meta(const std::string& key, const std::string& value);
 };
 
@@ -274,6 +288,9 @@ void RunWriter::Impl::create(const Scene& scene, const Model& model, const State
 void RunWriter::Impl::open_in_place() {
     database = Database(file, Database::Mode::read_write);
     database.execute("CREATE TABLE IF NOT EXISTS hashes(frame INTEGER PRIMARY KEY, state TEXT NOT NULL)");
+    database.execute(
+        "CREATE TABLE IF NOT EXISTS joint_drives(frame INTEGER PRIMARY KEY, rate BLOB, motor BLOB, limits "
+        "BLOB)");
     // Network file systems may refuse WAL; the run is then recorded with a plain journal.
     database.pragma("PRAGMA journal_mode=WAL");
     database.execute("PRAGMA synchronous=NORMAL");
@@ -290,7 +307,7 @@ void RunWriter::Impl::move_into_place() {
     open_in_place();
 }
 
-void RunWriter::Impl::insert_frame(const Frame& frame) {
+void RunWriter::Impl::insert_frame(const Frame& frame, const JointDrives& drives) {
     const long id = frames;
     Inserts& to = *inserts;
     to.frame.bind(0, id)
@@ -326,6 +343,10 @@ void RunWriter::Impl::insert_frame(const Frame& frame) {
         to.joints.bind(0, id).bind_array(1, frame.joint_force).bind_array(2, frame.joint_torque);
         to.joints.bind_array(3, frame.joint_coordinate).run();
     }
+    if (!drives.rate.empty()) {
+        to.drives.bind(0, id).bind_array(1, drives.rate).bind_array(2, drives.motor);
+        to.drives.bind_array(3, drives.limits).run();
+    }
 }
 
 RunWriter::RunWriter(const std::string& file, const Scene& scene, const Model& model, const State& state)
@@ -359,8 +380,9 @@ std::unique_ptr<RunWriter> RunWriter::reopen(const std::string& file, long step,
         database.execute(
             ("DELETE FROM hashes" + dropped + "DELETE FROM elastic_frames" + dropped +
              "DELETE FROM contacts" + dropped + "DELETE FROM joint_forces" + dropped +
-             "DELETE FROM frames WHERE step > " + last + ";DELETE FROM steps WHERE step > " + after +
-             ";DELETE FROM path WHERE step > " + after + ";DELETE FROM checkpoints WHERE step > " + after +
+             "DELETE FROM joint_drives" + dropped + "DELETE FROM frames WHERE step > " + last +
+             ";DELETE FROM steps WHERE step > " + after + ";DELETE FROM path WHERE step > " + after +
+             ";DELETE FROM checkpoints WHERE step > " + after +
              ";DELETE FROM meta WHERE key='report' OR (key LIKE 'push.%' AND CAST(substr(key, 6) AS "
              "INTEGER) > " +
              after + ")")
@@ -380,6 +402,10 @@ void RunWriter::add_frame(const State& state, const Outputs& outputs) {
                          "a run file holds the same bodies throughout");
     bool good =
         finite(frame.q) && finite(frame.rate) && finite(frame.joint_force) && finite(frame.joint_torque);
+    const JointDrives drives = drives_of(outputs);
+    for (const auto* list : {&drives.rate, &drives.motor, &drives.limits})
+        for (const auto& values : *list)
+            for (const double value : values) good = good && std::isfinite(value);
     for (std::size_t i = 0; i < frame.x.size(); ++i) good = good && finite(frame.x[i]) && finite(frame.v[i]);
     for (const Contact& contact : frame.contacts)
         good = good && contact.point.allFinite() && contact.normal.allFinite() && contact.force.allFinite();
@@ -389,7 +415,7 @@ void RunWriter::add_frame(const State& state, const Outputs& outputs) {
         cannot_write(impl_->file, "it was removed while the run was going");
     impl_->guarded([&] {
         impl_->begin();
-        impl_->insert_frame(frame);
+        impl_->insert_frame(frame, drives);
         impl_->commit();
         if (impl_->frames++ == 0 && !impl_->partial.empty()) impl_->move_into_place();
     });

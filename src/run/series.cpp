@@ -4,10 +4,12 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "run/joint_drives.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::run {
@@ -16,6 +18,7 @@ namespace {
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 using StepValue = std::function<double(const StepRow&)>;
+using DriveValue = std::function<double(const JointDrives&)>;
 using FrameValue = std::function<double(const Frame&)>;
 
 struct StepQuantity {
@@ -89,8 +92,9 @@ const MotionQuantity motion_quantities[] = {
 // One wanted series: where its values come from.
 struct Source {
     Series series;
-    StepValue of_step;  // one of the two
+    StepValue of_step;  // one of the three
     FrameValue of_frame;
+    DriveValue of_drives;
     bool of_work = false;  // what a step cost: the start has none
 };
 
@@ -197,6 +201,8 @@ class Resolver {
             const int k = what[1] - '0';
             source.series.unit = "m or rad";
             source.of_frame = [joint, k](const Frame& frame) { return frame.joint_coordinate[joint][k]; };
+        } else if (resolve_drive(joint, what, source)) {
+            return;
         } else if (what == "force" || what == "torque") {
             const bool force = what == "force";
             source.series.unit = force ? "N" : "N m";
@@ -212,8 +218,35 @@ class Resolver {
                 return (force ? frame.joint_force : frame.joint_torque)[joint][axis];
             };
         } else {
-            refuse(name, "use q0 q1 q2 fx fy fz force tx ty tz torque");
+            refuse(name,
+                   "use q0 v0 motor0 limit0 (and 1, 2 for the other coordinates) fx fy fz force tx ty tz "
+                   "torque");
         }
+    }
+
+    // v0 motor0 limit0 ...: the speed of a coordinate, and what motors and limits put on it.
+    static bool resolve_drive(int joint, const std::string& what, Source& source) {
+        using List = std::vector<std::array<double, 3>>;
+        struct Kind {
+            const char* name;
+            const char* unit;
+            const List JointDrives::*list;
+        };
+        static const Kind kinds[] = {{"v", "m/s or rad/s", &JointDrives::rate},
+                                     {"motor", "N or N m", &JointDrives::motor},
+                                     {"limit", "N or N m", &JointDrives::limits}};
+        const int k = what.empty() ? -1 : what.back() - '0';
+        if (k < 0 || k > 2) return false;
+        for (const Kind& kind : kinds)
+            if (what.substr(0, what.size() - 1) == kind.name) {
+                source.series.unit = kind.unit;
+                source.of_drives = [joint, k, list = kind.list](const JointDrives& drives) {
+                    const List& values = drives.*list;  // files of older programs hold none
+                    return values.empty() ? no_value : values[static_cast<std::size_t>(joint)][k];
+                };
+                return true;
+            }
+        return false;
     }
 
     void resolve_step(const std::string& name, Source& source) const {
@@ -278,10 +311,10 @@ std::vector<Series> read_series(const RunReader& run, const std::vector<std::str
                                 long frame_stride) {
     std::vector<Source> sources;
     const Resolver resolver(run);
-    bool steps = false, frames = false;
+    bool steps = false, frames = false, drives = false;
     for (const std::string& name : names) {
         sources.push_back(resolver.resolve(name));
-        (sources.back().of_step ? steps : frames) = true;
+        (sources.back().of_step ? steps : sources.back().of_drives ? drives : frames) = true;
     }
     if (steps)
         for (const StepRow& row : run.steps())
@@ -290,13 +323,18 @@ std::vector<Series> read_series(const RunReader& run, const std::vector<std::str
                 const double value = row.step == 0 && source.of_work ? no_value : source.of_step(row);
                 append(source.series, row.step, row.time, value);
             }
-    if (frames) {
+    if (frames || drives) {
+        std::optional<JointDriveReader> reader;
+        if (drives) reader.emplace(run);
         const long count = run.frame_count();
         for (long i = 0; i < count; ++i) {
             if (i % frame_stride != 0 && i != count - 1) continue;
             const Frame frame = run.frame(i);
+            const JointDrives along = drives ? reader->at(i) : JointDrives{};
             for (Source& source : sources)
-                if (source.of_frame) append(source.series, frame.step, frame.time, source.of_frame(frame));
+                if (source.of_frame || source.of_drives)
+                    append(source.series, frame.step, frame.time,
+                           source.of_frame ? source.of_frame(frame) : source.of_drives(along));
         }
     }
     std::vector<Series> all;

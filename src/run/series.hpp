@@ -10,8 +10,8 @@ namespace tenon::run {
 
 // Names: of steps `wall_ms iterations contacts min_distance joint_residual kinetic gravity elastic energy
 // px py pz lx ly lz`, `phase.NAME`, `figure.NAME`; of frames `body.NAME.WHAT` with x y z (centre of mass), vx vy
-// vz speed, wx wy wz spin; `joint.NAME.WHAT` with q0 q1 q2, fx fy fz force, tx ty tz torque; `elastic.NAME.WHAT`
-// with x y z vx vy vz speed of its centre of mass; `contact_force`; of the scene's sensors, after every step,
+// vz speed, wx wy wz spin; `joint.NAME.WHAT` with q0 q1 q2, v0.., motor0.., limit0.., fx fy fz force, tx ty tz torque;
+// `elastic.NAME.WHAT` with x y z vx vy vz speed of its centre of mass; `contact_force`; of the scene's sensors, after every step,
 // `sensor.NAME` or `sensor.NAME.COMPONENT` (docs/robots.md).
 struct Series {
     std::string name;

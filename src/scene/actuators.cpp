@@ -21,6 +21,14 @@ struct Lever {
     double factor = 1.0;
 };
 
+// An actuator at one of its coordinates.
+struct Pull {
+    std::size_t index = 0;
+    ActuatorSpec actuator;
+    Lever lever;
+    double constant = 0.0;
+};
+
 struct Transmission {
     std::vector<Lever> levers;
     double constant = 0.0;
@@ -47,9 +55,8 @@ Profile clamped(const Profile& profile, const std::array<double, 2>& limits) {
     return out;
 }
 
-// The sum of two motors that give forces over time.
-void add_force(MotorSpec& motor, double target, const Profile& profile) {
-    motor.type = MotorSpec::Type::force;
+// One more summand of a motor's target over time.
+void add_target(MotorSpec& motor, double target, const Profile& profile) {
     if (motor.profile.empty() && profile.empty()) {
         motor.target += target;
         return;
@@ -83,15 +90,32 @@ class Lowering {
         const Transmission all = transmission();
         if (all.levers.empty())
             refuse("", "moves nothing: its joints' parts cancel", "check the coefficients");
-        if (actuator_.type == ActuatorSpec::Type::torque) return lower_torque(all);
-        if (all.levers.size() > 1)
+        const bool torque = actuator_.type == ActuatorSpec::Type::torque;
+        if (!torque && all.levers.size() > 1)
             refuse(".tendon", "holds a position or speed of a tendon whose joints move on their own",
                    "couple the joints, drive each by its own actuator, or use a torque actuator");
-        const Lever& lever = all.levers[0];
-        limit_speed(lever, all.constant);
-        actuator_.type == ActuatorSpec::Type::position
-            ? set_motor(lever, MotorSpec::Type::position, all.constant)
-            : set_motor(lever, MotorSpec::Type::velocity, 0.0);
+        if (!torque) limit_speed(all.levers[0], all.constant);
+        for (const Lever& lever : all.levers)
+            pulls_[{lever.joint, lever.coordinate}].push_back({index, actuator_, lever, all.constant});
+    }
+
+    // The motors: one for each coordinate, whatever pulls at it.
+    void finish() {
+        for (const auto& [place, pulls] : pulls_) {
+            const auto is_torque = [](const Pull& pull) {
+                return pull.actuator.type == ActuatorSpec::Type::torque;
+            };
+            const bool torques = std::all_of(pulls.begin(), pulls.end(), is_torque);
+            if (!torques && pulls.size() > 1) {
+                merge(pulls);
+                continue;
+            }
+            for (const Pull& pull : pulls) {
+                index_ = pull.index;
+                actuator_ = pull.actuator;
+                torques ? add_torque(pull.lever) : set_motor(pull.lever, pull.constant);
+            }
+        }
     }
 
   private:
@@ -139,24 +163,68 @@ class Lowering {
         return all;
     }
 
-    void lower_torque(const Transmission& all) {
+    void add_torque(const Lever& lever) {
         const double target =
             std::clamp(actuator_.target, actuator_.force_limits[0], actuator_.force_limits[1]);
         const Profile cut = clamped(actuator_.profile, actuator_.force_limits);
-        for (const Lever& lever : all.levers) {
-            MotorSpec& motor = drive_of(lever).motor;
-            if (motor.type != MotorSpec::Type::none && motor.type != MotorSpec::Type::force)
-                refuse("",
-                       fmt::format("joint '{}' has another motor on that coordinate", joint_of(lever).name),
-                       "leave one motor or actuator for each coordinate");
-            if (motor.type == MotorSpec::Type::force && motor.max < unlimited)
-                refuse("", fmt::format("joint '{}' has a bounded force motor besides", joint_of(lever).name),
-                       "keep one of the two");
-            Profile scaled = cut;
-            for (auto& entry : scaled) entry[1] *= lever.factor;
-            add_force(motor, lever.factor * target, scaled);
-            motor.sources.push_back(
-                {static_cast<int>(index_), lever.factor, 0.0, target, cut, actuator_.force_limits});
+        MotorSpec& motor = drive_of(lever).motor;
+        if (motor.type != MotorSpec::Type::none && motor.type != MotorSpec::Type::force) refuse_second(lever);
+        if (motor.type == MotorSpec::Type::force && motor.max < unlimited)
+            refuse("", fmt::format("joint '{}' has a bounded force motor besides", joint_of(lever).name),
+                   "keep one of the two");
+        add_part(motor, lever.factor, target, cut, actuator_.force_limits);
+        motor.type = MotorSpec::Type::force;
+    }
+
+    // One more part of a motor's target: factor times the actuator's own.
+    void add_part(MotorSpec& motor, double factor, double target, const Profile& profile,
+                  const std::array<double, 2>& limits) {
+        Profile scaled = profile;
+        for (auto& entry : scaled) entry[1] *= factor;
+        add_target(motor, factor * target, scaled);
+        motor.sources.push_back({static_cast<int>(index_), factor, 0.0, target, profile, limits});
+    }
+
+    [[noreturn]] void refuse_second(const Lever& lever) {
+        refuse(
+            "", fmt::format("joint '{}' has a motor on that coordinate already", joint_of(lever).name),
+            "leave one motor or actuator for each coordinate, or give all of them gains and no force limits");
+    }
+
+    // Several actuators with gains and without bounds on one coordinate are one motor with the sum of their gains:
+    // sum of f kp (l* - c - f q) - f^2 kd q', of f kd (l'* - f q') and of f times torques.
+    void merge(const std::vector<Pull>& pulls) {
+        double stiffness = 0, damping = 0;
+        for (const Pull& pull : pulls) {
+            index_ = pull.index;
+            actuator_ = pull.actuator;
+            if (actuator_.type == ActuatorSpec::Type::torque) continue;
+            if (bounded() || (actuator_.kp == 0 && actuator_.kd == 0)) refuse_second(pull.lever);
+            const double square = pull.lever.factor * pull.lever.factor;
+            stiffness += square * actuator_.kp;
+            damping += square * actuator_.kd;
+        }
+        MotorSpec& motor = drive_of(pulls[0].lever).motor;
+        if (motor.type != MotorSpec::Type::none) refuse_second(pulls[0].lever);
+        motor.type = stiffness > 0 ? MotorSpec::Type::position : MotorSpec::Type::velocity;
+        motor.stiffness = stiffness;
+        motor.damping = damping;
+        const double whole = stiffness > 0 ? stiffness : damping;
+        for (const Pull& pull : pulls) {
+            index_ = pull.index;
+            actuator_ = pull.actuator;
+            const double factor = pull.lever.factor / whole;
+            const std::array<double, 2> none{-1e300, 1e300};
+            if (actuator_.type == ActuatorSpec::Type::torque) {
+                const auto& limits = actuator_.force_limits;
+                add_part(motor, factor, std::clamp(actuator_.target, limits[0], limits[1]),
+                         clamped(actuator_.profile, limits), limits);
+            } else if (actuator_.type == ActuatorSpec::Type::velocity) {
+                add_part(motor, factor * actuator_.kd, actuator_.target, actuator_.profile, none);
+            } else {
+                add_part(motor, factor * actuator_.kp, actuator_.target, actuator_.profile, none);
+                add_target(motor, -factor * actuator_.kp * pull.constant, {});
+            }
         }
     }
 
@@ -173,12 +241,12 @@ class Lowering {
         return std::abs(lever.factor) * high;
     }
 
-    void set_motor(const Lever& lever, MotorSpec::Type type, double constant) {
+    void set_motor(const Lever& lever, double constant) {
         MotorSpec& motor = drive_of(lever).motor;
-        if (motor.type != MotorSpec::Type::none)
-            refuse("", fmt::format("joint '{}' has a motor on that coordinate already", joint_of(lever).name),
-                   "leave one motor or actuator for each coordinate");
-        motor.type = type;
+        if (motor.type != MotorSpec::Type::none) refuse_second(lever);
+        const bool position = actuator_.type == ActuatorSpec::Type::position;
+        motor.type = position ? MotorSpec::Type::position : MotorSpec::Type::velocity;
+        if (!position) constant = 0.0;
         motor.target = (actuator_.target - constant) / lever.factor;
         motor.profile = actuator_.profile;
         for (auto& entry : motor.profile) entry[1] = (entry[1] - constant) / lever.factor;
@@ -231,6 +299,7 @@ class Lowering {
     ActuatorSpec actuator_;
     std::size_t index_ = 0;
     std::map<std::pair<int, int>, std::ptrdiff_t> couplings_;  // by the second coordinate
+    std::map<std::pair<int, int>, std::vector<Pull>> pulls_;   // by joint and coordinate
 };
 
 void apply_keyframe(Scene& scene) {
@@ -268,6 +337,7 @@ Scene lowered(Scene scene) {
     if (!scene.start.empty()) apply_keyframe(scene);
     Lowering lowering(scene);
     for (std::size_t i = 0; i < scene.actuators.size(); ++i) lowering.lower(i);
+    lowering.finish();
     scene.actuators.clear();
     return scene;
 }

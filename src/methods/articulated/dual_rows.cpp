@@ -140,6 +140,7 @@ void DualRows::assemble(const BodyField& field) {
         }
     });
     for (std::size_t r = 0; r < value.size(); ++r) system_.diagonal[r] = active[r] ? compliance[r] : 1.0;
+    // soft rows have a compliance of their own; more would part their force from their potential's slope
     if (regularisation <= 0.0) return;
     for (std::size_t c = 0; c < body_.size(); ++c) {
         const double* matrix = system_.clique_matrix(static_cast<int>(c));
@@ -148,7 +149,7 @@ void DualRows::assemble(const BodyField& field) {
         for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
             const Block& block = blocks_[incidence_[i].block];
             for (int r = 0; r < block.rows; ++r, ++row)
-                if (active[block.row_start + r])
+                if (active[block.row_start + r] && compliance[block.row_start + r] == 0.0)
                     system_.diagonal[block.row_start + r] +=
                         regularisation * matrix[row + static_cast<std::size_t>(row) * size];
         }

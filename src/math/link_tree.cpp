@@ -1,10 +1,12 @@
 // Forward kinematics, Jacobians, mass matrix and Newton-Euler inverse dynamics of trees.
-#include "tenon/kinematics.hpp"
+#include "tenon/link_tree.hpp"
 
 #include <cmath>
 #include <stdexcept>
 
 #include <Eigen/Cholesky>
+
+#include "math/rotation_vector.hpp"
 
 namespace tenon::kinematics {
 namespace {
@@ -15,19 +17,6 @@ std::size_t at(int index) {
 
 Quat quaternion(const VecX& q, int first) {
     return Quat(q[first], q[first + 1], q[first + 2], q[first + 3]).normalized();
-}
-
-// exp of a rotation vector.
-Quat turn_by(const Vec3& w) {
-    const double angle = w.norm();
-    return angle < 1e-12 ? Quat(1, 0.5 * w.x(), 0.5 * w.y(), 0.5 * w.z()).normalized()
-                         : Quat(Eigen::AngleAxisd(angle, w / angle));
-}
-
-Vec3 rotation_vector(Quat q) {
-    if (q.w() < 0) q.coeffs() *= -1;
-    const double sine = q.vec().norm();
-    return sine < 1e-12 ? Vec3(2 * q.vec()) : Vec3(q.vec() * (2 * std::atan2(sine, q.w()) / sine));
 }
 
 }  // namespace
