@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help setup configure build program demo test bench acceptance fresh format format-check check docs view view-test \
+.PHONY: help setup configure build program demo test bench acceptance fresh format format-check check docs docs-check gallery view view-test \
   install clean fuzz soak sanitize analyse coverage
 
 help:
@@ -23,7 +23,8 @@ help:
 	@echo "make coverage    lines of src that the tests reach"
 	@echo "make format      clang-format all sources"
 	@echo "make check       format, layers, documentation and every test: what a change must pass"
-	@echo "make docs        check the documentation's links and commands"
+	@echo "make docs        check the documentation's links and commands, build its site: build/site/index.html"
+	@echo "make gallery     draw every built-in scene for the documentation (an hour and more)"
 	@echo "make install     install to PREFIX (default /usr/local)"
 	@echo "make clean       remove what was built"
 
@@ -95,10 +96,19 @@ format-check:
 # What a change must pass.
 check: format-check
 	@scripts/check-layers
-	@$(MAKE) --no-print-directory docs test
+	@$(MAKE) --no-print-directory docs-check test
 
-docs: program
+docs-check: program
 	@scripts/check-docs $(BUILD)/bin/tenon
+
+# The pages as a site with search: open build/site/index.html.
+docs: docs-check
+	@scripts/setup docs
+	@scripts/docs $(BUILD)/site
+
+# Runs every built-in scene and draws it: docs/gallery.md, its pictures, the README's.
+gallery: program
+	@scripts/gallery $(BUILD)/bin/tenon
 
 # The page lands where the program looks for it, build/share/tenon/viewer, and is installed from there.
 view:

@@ -53,7 +53,10 @@ set_tests_properties(install.example PROPERTIES TIMEOUT 300)
 # The viewer's page in a browser: skipped (77) where Node's packages, Chromium or the built page are missing.
 if(TARGET tenon_app)
   add_test(NAME viewer.browser COMMAND ${CMAKE_SOURCE_DIR}/scripts/view-test $<TARGET_FILE:tenon_app>)
-  set_tests_properties(viewer.browser PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+  set_tests_properties(viewer.browser PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 RUN_SERIAL TRUE)
+  # Exports as other programs read them: skipped where those are missing.
+  add_test(NAME export.readers COMMAND ${CMAKE_SOURCE_DIR}/scripts/export-test $<TARGET_FILE:tenon_app>)
+  set_tests_properties(export.readers PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 
 # Links and commands in the documentation are true.

@@ -130,13 +130,26 @@ void add_diff(CLI::App& app, DiffRequest& r, Action& action) {
 }
 
 void add_compare(CLI::App& app, CompareRequest& r, Action& action) {
-    CLI::App* verb = add_verb(app, "compare", "one scene with several methods: a table and a page",
-                              "tenon compare physical-pendulum --methods affine,articulated -o compare.html");
+    CLI::App* verb =
+        add_verb(app, "compare", "one scene with several methods, steps or parameters: a table and a page",
+                 "tenon compare physical-pendulum --vary method=affine,articulated --vary dt=0.02,0.01");
     add_scene_flags(verb, r.scene, "scene file or built-in name");
     verb->remove_option(verb->get_option("--method"));
     verb->add_option("--methods", r.methods, "separated by commas; default: all")
         ->delimiter(',')
         ->type_name("NAMES");
+    verb->add_option(
+            "--vary", r.vary,
+            "values to try, for example dt=0.02,0.01 or method=affine,impulse or a parameter's path; "
+            "repeated: every combination")
+        ->type_name("KEY=VALUES")
+        ->allow_extra_args(false);
+    verb->add_option("--reference", r.reference,
+                     "measure errors against this run; default: the one of the smallest step")
+        ->type_name("RUN");
+    verb->add_option("--within", r.within, "largest error that passes, m")
+        ->check(CLI::PositiveNumber)
+        ->type_name("M");
     verb->add_option("-o,--output", r.output, "HTML page; default NAME-compare.html")->type_name("FILE");
     verb->add_flag("--json", r.json, "print the reports as JSON");
     verb->add_flag("--quiet", r.quiet, "write the page only");
@@ -164,22 +177,34 @@ void add_plot(CLI::App& app, PlotRequest& r, Action& action) {
 }
 
 void add_render(CLI::App& app, RenderRequest& r, Action& action) {
-    CLI::App* verb = add_verb(app, "render", "pictures of a scene or a run: PNG, contact sheet, MP4",
-                              "tenon render ball.tenon -o ball.png --sheet 3x2");
+    CLI::App* verb =
+        add_verb(app, "render", "pictures of a scene or a run: PNG, contact sheet, film (APNG, MP4)",
+                 "tenon render ball.tenon -o ball.png --sheet 3x2");
     add_scene_flags(verb, r.scene, "run file, scene file or built-in name");
     verb->get_option("scene")->type_name("RUN|SCENE");
-    verb->add_option("-o,--output", r.output, ".png or .mp4; default NAME.png")->type_name("FILE");
-    verb->add_option("--size", r.size, "of a picture, in pixels")->capture_default_str()->type_name("WxH");
+    verb->add_option("-o,--output", r.output,
+                     ".png, or a film: .apng (no other program), .mp4 (needs ffmpeg); default NAME.png")
+        ->type_name("FILE");
+    verb->add_option("--size", r.size,
+                     "of a picture, in pixels; default 1280x720, in a sheet 320x200, of an .apng 480x300")
+        ->type_name("WxH");
     verb->add_option("--sheet", r.sheet, "frames spread over the run, on one picture")
         ->type_name("COLUMNSxROWS");
     verb->add_option("--frame", r.frame, "which frame; negative from the end; default the last")
         ->type_name("N");
-    verb->add_option("--every", r.every, "every n-th frame, as numbered files or in the movie")
+    verb->add_option("--time", r.time, "the moment to draw, also between frames, s")->type_name("S");
+    verb->add_flag("--portrait", r.portrait, "the moment that the scene says shows it best");
+    verb->add_option("--every", r.every, "every n-th frame, as numbered files")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
-    verb->add_option("--fps", r.fps, "of a movie")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber)
+    verb->add_option("--fps", r.fps, "pictures per second of a film; default 30")
+        ->check(CLI::Range(1.0, 240.0))
+        ->type_name("N");
+    verb->add_option("--speed", r.speed, "of a film: 0.25 is four times slower than it was; default 1")
+        ->check(CLI::Range(1e-4, 1e4))
+        ->type_name("X");
+    verb->add_option("--colors", r.colors, "write a small PNG of at most so many colours")
+        ->check(CLI::Range(2, 256))
         ->type_name("N");
     verb->add_flag("--forces", r.forces, "contact forces as arrows");
     verb->add_option("--force-scale", r.force_scale, "length of the arrows")
@@ -229,7 +254,9 @@ void add_export(CLI::App& app, ExportRequest& r, Action& action) {
     CLI::App* verb = add_verb(app, "export", "a run for Blender, ParaView or game engines",
                               "tenon export ball.tenon --format gltf -o ball.glb");
     verb->add_option("run", r.run, "run file")->required()->type_name("RUN");
-    verb->add_option("--format", r.format, "gltf | vtk | obj")->capture_default_str()->type_name("NAME");
+    verb->add_option("--format", r.format, "gltf | usd | vtk | obj")
+        ->capture_default_str()
+        ->type_name("NAME");
     verb->add_option("-o,--output", r.output, "file or folder; default named after the run")
         ->type_name("PATH");
     verb->add_option("--first", r.first, "first frame")->check(CLI::NonNegativeNumber)->type_name("N");

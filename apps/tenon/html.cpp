@@ -1,28 +1,13 @@
 #include "apps/tenon/html.hpp"
 
+#include <cctype>
+
 #include <fmt/format.h>
+
+#include "export/page_look.hpp"
 
 namespace tenon::app {
 namespace {
-
-const char* const style = R"(
-:root { color-scheme: light; }
-body { margin: 0; background: #f4f5f7; color: #23272e; font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; }
-main { max-width: 1240px; margin: 0 auto; padding: 28px 20px 60px; }
-h1 { font-size: 26px; margin: 0 0 2px; } h2 { font-size: 18px; margin: 34px 0 10px; }
-.sub { color: #626b77; margin: 0 0 18px; }
-figure { margin: 0 0 18px; } figure img { width: 100%; display: block; border-radius: 6px; border: 1px solid #dde1e6; }
-figcaption { color: #626b77; font-size: 13px; padding: 6px 2px; }
-.grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 14px; }
-.card { background: #fff; border: 1px solid #dde1e6; border-radius: 6px; padding: 8px; }
-.card svg { width: 100%; height: auto; display: block; }
-table { border-collapse: collapse; background: #fff; border: 1px solid #dde1e6; }
-td, th { padding: 5px 12px; border-bottom: 1px solid #e8ebef; text-align: left; vertical-align: top; }
-th { background: #eef1f4; font-weight: 600; } td.n { text-align: right; font-variant-numeric: tabular-nums; }
-.facts td:first-child { color: #626b77; white-space: nowrap; }
-.verdict { padding: 6px 12px; border-radius: 6px; margin: 6px 0; }
-.good { background: #e3f2e6; color: #1d5c2a; } .bad { background: #fbe4e2; color: #8c1d14; }
-)";
 
 bool numeric(const std::string& text) {
     return !text.empty() && (std::isdigit(static_cast<unsigned char>(text[0])) || text[0] == '-');
@@ -31,20 +16,7 @@ bool numeric(const std::string& text) {
 }  // namespace
 
 std::string html_escaped(const std::string& text) {
-    std::string out;
-    for (char c : text) {
-        if (c == '&')
-            out += "&amp;";
-        else if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else if (c == '"')
-            out += "&quot;";
-        else
-            out += c;
-    }
-    return out;
+    return exporting::markup_escaped(text);
 }
 
 std::string base64(const std::vector<std::uint8_t>& bytes) {
@@ -89,36 +61,51 @@ void HtmlPage::plots(const std::vector<std::string>& svgs) {
 }
 
 void HtmlPage::facts(const std::vector<std::pair<std::string, std::string>>& rows) {
-    body_ += "<table class=\"facts\">\n";
+    body_ += "<div class=\"wide\"><table class=\"facts\">\n";
     for (const auto& [name, value] : rows)
         body_ += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", html_escaped(name), html_escaped(value));
-    body_ += "</table>\n";
+    body_ += "</table></div>\n";
 }
 
 void HtmlPage::table(const std::vector<std::vector<std::string>>& rows) {
-    body_ += "<table>\n";
+    body_ += "<div class=\"wide\"><table>\n";
     for (std::size_t r = 0; r < rows.size(); ++r) {
         body_ += "<tr>";
         for (const std::string& cell : rows[r]) {
-            const char* const open = r == 0 ? "<th>" : numeric(cell) ? "<td class=\"n\">" : "<td>";
+            const char* const open = r == 0           ? "<th>"
+                                     : cell == "PASS" ? "<td class=\"pass\">"
+                                     : cell == "FAIL" ? "<td class=\"fail\">"
+                                     : numeric(cell)  ? "<td class=\"n\">"
+                                                      : "<td>";
             body_ += open + html_escaped(cell) + (r == 0 ? "</th>" : "</td>");
         }
         body_ += "</tr>\n";
     }
-    body_ += "</table>\n";
+    body_ += "</table></div>\n";
 }
 
 void HtmlPage::verdict(bool good, const std::string& text) {
     body_ += fmt::format("<p class=\"verdict {}\">{}</p>\n", good ? "good" : "bad", html_escaped(text));
 }
 
+void HtmlPage::cards(const std::vector<PictureCard>& cards) {
+    body_ += "<div class=\"grid\">\n";
+    for (const PictureCard& card : cards) {
+        body_ += fmt::format("<div class=\"card\">\n<h3>{}</h3>\n", html_escaped(card.title));
+        if (!card.png.empty())
+            body_ += fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">\n",
+                                 html_escaped(card.title), base64(card.png));
+        for (const std::string& text : card.good) verdict(true, text);
+        for (const std::string& text : card.bad) verdict(false, text);
+        for (const std::string& text : card.notes) paragraph(text);
+        body_ += "</div>\n";
+    }
+    body_ += "</div>\n";
+}
+
 std::string HtmlPage::text() const {
-    return fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-        "content=\"width=device-width, "
-        "initial-scale=1\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}"
-        "</main>\n</body>\n</html>\n",
-        html_escaped(title_), style, body_);
+    return exporting::page_head(title_) + "<body>\n<main>\n" + body_ + "</main>\n" + exporting::page_tail() +
+           "</body>\n</html>\n";
 }
 
 }  // namespace tenon::app

@@ -11,6 +11,13 @@ namespace tenon::app {
 std::string html_escaped(const std::string& text);
 std::string base64(const std::vector<std::uint8_t>& bytes);
 
+// A picture with what is said about it.
+struct PictureCard {
+    std::string title;
+    std::vector<std::uint8_t> png;  // empty: none
+    std::vector<std::string> good, bad, notes;
+};
+
 class HtmlPage {
   public:
     HtmlPage(const std::string& title, const std::string& subtitle);
@@ -21,6 +28,7 @@ class HtmlPage {
     void plots(const std::vector<std::string>& svgs);                          // two in a row
     void facts(const std::vector<std::pair<std::string, std::string>>& rows);  // name and value
     void table(const std::vector<std::vector<std::string>>& rows);             // the first row is the head
+    void cards(const std::vector<PictureCard>& cards);  // side by side where there is room
     void verdict(bool good, const std::string& text);
     std::string text() const;
 

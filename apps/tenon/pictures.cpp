@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "render/between.hpp"
 #include "render/sheet.hpp"
 #include "tenon/error.hpp"
 #include "tenon/state.hpp"
@@ -21,6 +22,36 @@ Subject::Subject(const std::string& run_file) : reader_(std::make_unique<run::Ru
     if (reader_->frame_count() == 0)
         throw InputError(run_file, "", "holds no frame yet", "wait until the run has recorded something");
     model_ = render::model_of(*reader_);
+    for (const run::FrameEntry& entry : reader_->frame_list()) times_.push_back(entry.time);
+}
+
+double Subject::start() const {
+    return times_.empty() ? 0.0 : times_.front();
+}
+
+double Subject::end() const {
+    return times_.empty() ? 0.0 : times_.back();
+}
+
+double Subject::portrait() const {
+    const auto given = model_.camera.find("portrait");
+    return given == model_.camera.end() || given->second.empty()
+               ? end()
+               : std::clamp(given->second[0], start(), end());
+}
+
+run::Frame Subject::at(double time) const {
+    if (times_.size() < 2 || time <= start()) return frame(0);
+    if (time >= end()) return frame(static_cast<long>(times_.size()) - 1);
+    const long next = std::upper_bound(times_.begin(), times_.end(), time) - times_.begin();
+    const auto kept = [&](long index) -> const run::Frame& {
+        auto& slot = kept_[index % 2];  // neighbours never share one
+        if (slot.first != index) slot = {index, frame(index)};
+        return slot.second;
+    };
+    const std::size_t i = static_cast<std::size_t>(next);
+    const double part = (time - times_[i - 1]) / (times_[i] - times_[i - 1]);
+    return render::between_frames(kept(next - 1), kept(next), part);
 }
 
 long Subject::frame_count() const {
@@ -45,11 +76,13 @@ std::string time_caption(double seconds) {
 }
 
 render::Image run_sheet(const Subject& subject, int columns, int rows, const render::RenderOptions& options,
-                        const render::CameraWish& wish) {
-    const render::Stage stage = subject.stage(options, wish);
+                        const render::Stage& stage, const std::function<void(long, long)>& progress) {
     std::vector<render::Image> pictures;
     std::vector<std::string> captions;
-    for (long index : render::spread_frames(subject.frame_count(), static_cast<long>(columns) * rows)) {
+    const std::vector<long> frames =
+        render::spread_frames(subject.frame_count(), static_cast<long>(columns) * rows);
+    for (const long index : frames) {
+        if (progress) progress(static_cast<long>(pictures.size()), static_cast<long>(frames.size()));
         const run::Frame frame = subject.frame(index);
         pictures.push_back(render::render_frame(subject.model(), frame, stage, options));
         captions.push_back(time_caption(frame.time));

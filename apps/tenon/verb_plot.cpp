@@ -53,8 +53,9 @@ std::string page_of(const PlotRequest& request, const run::RunReader& reader,
         const int columns = std::min(3, request.pictures), rows = (request.pictures + columns - 1) / columns;
         options.width = columns == 1 ? 1280 : 640;
         options.height = columns == 1 ? 720 : 400;
-        page.picture(render::encode_png(run_sheet(subject, columns, rows, options, {})),
-                     "Frames spread over the run, from the first to the last");
+        page.picture(
+            render::encode_png(run_sheet(subject, columns, rows, options, subject.stage(options, {}))),
+            "Frames spread over the run, from the first to the last");
     }
     if (!report.method.empty()) {
         page.heading("Report");

@@ -67,7 +67,10 @@ int diff_verb(const DiffRequest& request);
 struct CompareRequest {
     SceneRequest scene;
     std::vector<std::string> methods;
-    std::string output;  // HTML page; empty: NAME-compare.html
+    std::vector<std::string> vary;  // KEY=VALUE,VALUE: every combination is run
+    std::string reference;          // run file that errors are measured against; empty: the finest step
+    std::optional<double> within;   // m: larger errors are failures
+    std::string output;             // HTML page; empty: NAME-compare.html
     bool json = false, quiet = false;
 };
 int compare_verb(const CompareRequest& request);
@@ -85,12 +88,15 @@ int plot_verb(const PlotRequest& request);
 
 struct RenderRequest {
     SceneRequest scene;  // or a run file
-    std::string output;  // .png, .mp4
-    std::string size = "1280x720";
-    std::string sheet;  // "3x3"
+    std::string output;  // .png, .apng, .mp4
+    std::string size;    // empty: by what is drawn
+    std::string sheet;   // "3x3"
     std::optional<long> frame;
+    std::optional<double> time;
+    bool portrait = false;
     int every = 0;
-    double fps = 60.0;  // of a movie
+    std::optional<double> fps, speed;  // of a film
+    int colors = 0;                    // of a small PNG; 0: all
     bool forces = false, no_ground = false, state = false;
     std::optional<double> force_scale;
     std::map<std::string, std::vector<double>> camera;  // eye, target, fov

@@ -4,12 +4,15 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "export/gltf.hpp"
 #include "export/obj.hpp"
+#include "export/usd.hpp"
 #include "export/vtk.hpp"
 #include "render/colors.hpp"
 #include "tenon/error.hpp"
@@ -23,6 +26,7 @@ const std::vector<ExportFormat>& export_formats() {
         {"gltf",
          "an animated glTF 2.0 scene for Blender, game engines and the web: one .glb, or .gltf with .bin",
          ".glb", write_gltf},
+        {"usd", "a plain-text USD stage with time samples for film tools: one .usda", ".usda", write_usd},
         {"vtk", "a series of VTK files with contacts and forces for ParaView: a .pvd and its folder", ".pvd",
          write_vtk},
         {"obj", "one Wavefront OBJ per frame in a folder", "", write_obj_series},
@@ -92,6 +96,45 @@ std::array<double, 3> display_color(const run::RunReader& run, int body) {
                                       : run.bodies()[body].shape);
     }
     return {color.x(), color.y(), color.z()};
+}
+
+Mesh OwnFrame::mesh(const Mesh& body_mesh) const {
+    Mesh own = body_mesh;
+    for (Vec3& v : own.vertices) v = (frame.rotation.conjugate() * (v - frame.position)).cwiseQuotient(scale);
+    return own;
+}
+
+Mat34 OwnFrame::placed(const Mat34& q) const {
+    Mat34 map;
+    map.leftCols<3>() = q.leftCols<3>() * frame.rotation.toRotationMatrix();
+    map.col(3) = transform(q, frame.position);
+    return map;
+}
+
+// The scale stands in the scene that the run holds.
+std::vector<OwnFrame> own_frames(const run::RunReader& run) {
+    std::map<std::string, Vec3> scales;
+    const nlohmann::json scene = nlohmann::json::parse(run.scene_json(), nullptr, false);
+    if (scene.is_object() && scene.contains("bodies") && scene["bodies"].is_array())
+        for (const nlohmann::json& body : scene["bodies"]) {
+            if (!body.is_object() || !body.contains("name") || !body["name"].is_string() ||
+                !body.contains("mesh") || !body["mesh"].is_string() || !body.contains("scale"))
+                continue;
+            const nlohmann::json& scale = body["scale"];
+            Vec3 value = Vec3::Ones();
+            if (scale.is_number()) value.setConstant(scale.get<double>());
+            if (scale.is_array() && scale.size() == 3)
+                for (int k = 0; k < 3; ++k)
+                    if (scale[k].is_number()) value[k] = scale[k].get<double>();
+            if ((value.array() != 0).all()) scales[body["name"].get<std::string>()] = value;
+        }
+    std::vector<OwnFrame> frames;
+    for (const run::BodyInfo& body : run.bodies()) {
+        const auto found = scales.find(body.name);
+        frames.push_back(
+            {run.shapes()[body.shape].geometry_frame, found == scales.end() ? Vec3::Ones() : found->second});
+    }
+    return frames;
 }
 
 std::vector<Vec3> SolidSurface::at(const std::vector<Vec3>& x) const {

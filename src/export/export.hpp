@@ -31,7 +31,7 @@ struct ExportFormat {
     ExportReport (*write)(const run::RunReader&, const ExportOptions&) = nullptr;
 };
 
-const std::vector<ExportFormat>& export_formats();  // gltf, vtk, obj
+const std::vector<ExportFormat>& export_formats();  // gltf, usd, vtk, obj
 
 // Throws InputError for an unknown format, an empty choice of frames or an output that cannot be written.
 ExportReport export_run(const run::RunReader& run, const std::string& format, const ExportOptions& options);
@@ -43,6 +43,16 @@ void make_folder(const std::string& folder);
 
 // Colour of a body or an elastic solid, in linear light: the scene's, or one of the palette by its shape.
 std::array<double, 3> display_color(const run::RunReader& run, int body);
+
+// A body's mesh as its author made it: the file's coordinates, and the map from them to the body's frame,
+// body = frame * (scale * own). Generated shapes have no file; their own coordinates are the shape's.
+struct OwnFrame {
+    Pose frame;
+    Vec3 scale = Vec3::Ones();
+    Mesh mesh(const Mesh& body_mesh) const;  // the body's mesh in its own coordinates
+    Mat34 placed(const Mat34& q) const;      // q * frame: where the scaled mesh is, without `scale`
+};
+std::vector<OwnFrame> own_frames(const run::RunReader& run);  // per body
 
 // The surface of an elastic solid: its fine surface, or its tetrahedra's. Only vertices that are used.
 struct SolidSurface {

@@ -58,15 +58,16 @@ struct SplitMesh {
 
 class GltfWriter {
   public:
-    explicit GltfWriter(const run::RunReader& run) : run_(run), solids_(run.elastic().size()) {
+    explicit GltfWriter(const run::RunReader& run)
+        : run_(run), own_(own_frames(run)), solids_(run.elastic().size()) {
         for (const run::ElasticInfo& solid : run.elastic()) surfaces_.push_back(solid_surface(solid));
-        tracks_.resize(run.bodies().size());
+        for (const OwnFrame& own : own_) tracks_.emplace_back(own.scale);
     }
 
     void add_frame(const run::Frame& frame) {
         if (times_.empty()) start_ = frame.time;
         times_.push_back(static_cast<float>(frame.time - start_));
-        for (std::size_t i = 0; i < tracks_.size(); ++i) tracks_[i].add(frame.q[i]);
+        for (std::size_t i = 0; i < tracks_.size(); ++i) tracks_[i].add(own_[i].placed(frame.q[i]));
         for (std::size_t e = 0; e < surfaces_.size(); ++e)
             solids_[e].push_back(as_floats(surfaces_[e].at(frame.x[e])));
     }
@@ -83,23 +84,27 @@ class GltfWriter {
 
   private:
     // One glTF mesh per shape and colour; vertices and indices are stored once per shape.
-    int mesh_of(int shape, const std::array<double, 3>& color) {
+    int mesh_of(int body) {
+        const int shape = run_.bodies()[body].shape;
+        const std::array<double, 3> color = display_color(run_, body);
         const bool closed = run_.shapes()[shape].closed;
         const int material = material_of(color, !closed);
         const auto [it, fresh] =
             meshes_by_look_.emplace(std::pair{shape, material}, static_cast<int>(meshes_.size()));
         if (!fresh) return it->second;
-        json primitives = primitives_of(shape);
+        json primitives = primitives_of(body);
         if (primitives.empty()) return it->second = -1;
         for (json& primitive : primitives) primitive["material"] = material;
         meshes_.push_back({{"name", run_.shapes()[shape].name}, {"primitives", std::move(primitives)}});
         return it->second;
     }
 
-    const json& primitives_of(int shape) {
+    // Bodies that share a shape share its scale: it is part of the geometry.
+    const json& primitives_of(int body) {
+        const int shape = run_.bodies()[body].shape;
         const auto [it, fresh] = primitives_.emplace(shape, json::array());
         if (!fresh) return it->second;
-        const Mesh& mesh = run_.shapes()[shape].mesh;
+        const Mesh mesh = own_[body].mesh(run_.shapes()[shape].mesh);
         if (!mesh.triangles.empty()) {
             const SplitMesh split(mesh);
             const int positions = buffer_.add_floats(split.positions, 3, Use::vertices, true);
@@ -145,15 +150,16 @@ class GltfWriter {
         json node{{"name", run_.bodies()[body].name},
                   {"translation", start(track.translation(), 3)},
                   {"rotation", start(track.rotation(), 4)}};
-        const int mesh = mesh_of(run_.bodies()[body].shape, display_color(run_, body));
+        const int mesh = mesh_of(body);
         const int outer = add_node({}), inner = track.stretches() ? outer + 1 : outer;
         if (track.stretches()) {
             node["scale"] = start(track.scale(), 3);
             node["children"] = json::array({inner});
             nodes_.push_back({{"rotation", start(track.inner_rotation(), 4)}});
             if (mesh >= 0) nodes_[inner]["mesh"] = mesh;
-        } else if (mesh >= 0) {
-            node["mesh"] = mesh;
+        } else {
+            if (track.scaled()) node["scale"] = as_floats(std::vector<Vec3>{track.mesh_scale()});
+            if (mesh >= 0) node["mesh"] = mesh;
         }
         nodes_[outer] = std::move(node);
         roots_.push_back(outer);
@@ -232,6 +238,7 @@ class GltfWriter {
     }
 
     const run::RunReader& run_;
+    const std::vector<OwnFrame> own_;
     std::vector<float> times_;
     double start_ = 0.0;
     bool animated_ = false;

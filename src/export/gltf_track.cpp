@@ -26,21 +26,29 @@ void append_vector(std::vector<float>& values, const Vec3& v) {
     for (int k = 0; k < 3; ++k) values.push_back(static_cast<float>(v[k]));
 }
 
+// A = R S, S symmetric.
+struct Polar {
+    Mat3 rotation, stretch;
+};
+
+Polar polar(const Mat3& map) {
+    const RotationSvd svd = rotation_svd(map);
+    const Mat3 rotation = svd.u * svd.v.transpose();
+    return {rotation, rotation.transpose() * map};
+}
+
 }  // namespace
 
 void BodyTrack::add(const Mat34& q) {
     if (translation_.empty()) first_ = q;
     moves_ = moves_ || q != first_;
-    const Mat3 map = q.leftCols<3>();
-    const RotationSvd svd = rotation_svd(map);
-    const Mat3 rotation = svd.u * svd.v.transpose();
-    const Mat3 stretch = rotation.transpose() * map;
-    stretch_ = std::max(stretch_, (stretch - Mat3::Identity()).cwiseAbs().maxCoeff());
-
+    const Polar rigid = polar(q.leftCols<3>());
+    stretch_ = std::max(stretch_, (rigid.stretch - Mat3::Identity()).cwiseAbs().maxCoeff());
+    const auto [rotation, stretch] = scaled() ? polar(q.leftCols<3>() * mesh_scale_.asDiagonal()) : rigid;
     const geometry::PrincipalFrame turned = geometry::principal_frame(axes_.transpose() * stretch * axes_);
     axes_ = Quat(Mat3(axes_ * turned.axes)).normalized().toRotationMatrix();
     append_vector(translation_, q.col(3));
-    append_rotation(rigid_, rotation);
+    append_rotation(rigid_, rigid.rotation);
     append_rotation(outer_, rotation * axes_);
     append_vector(scale_, turned.moments);
     append_rotation(inner_, axes_.transpose());

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "export/page_look.hpp"
 #include "math/whole_file.hpp"
 #include "tenon/error.hpp"
 
@@ -18,26 +20,7 @@ constexpr std::size_t palette_size = std::size(palette);
 constexpr const char* font = "font-family=\"Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif\"";
 
 std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
+    return markup_escaped(text);
 }
 
 // One axis: from values to the unit interval, with its ticks.
@@ -160,16 +143,35 @@ class PanelPainter {
     }
 
     std::string paint() {
+        open_group();
         titles();
         grid();
         for (std::size_t i = 0; i < bars_.size(); ++i) histogram(bars_[i], palette[i % palette_size]);
         for (std::size_t i = 0; i < panel_.lines.size(); ++i) line(panel_.lines[i], color(i));
         frame();
         legend();
+        out_ +=
+            fmt::format("<line class=\"cursor\" y1=\"{:.1f}\" y2=\"{:.1f}\" visibility=\"hidden\"/>\n</g>\n",
+                        top_, bottom_);
         return std::move(out_);
     }
 
   private:
+    // How pixels are numbers, for the page that shows values under the pointer.
+    void open_group() {
+        const auto axis = [](const Axis& a) {
+            return fmt::format("[{:.9g},{:.9g},{}]", a.lo, a.hi, a.log ? 1 : 0);
+        };
+        const nlohmann::json labels{panel_.x_label, panel_.y_label};
+        const auto label = [&](int k) {
+            return labels[k].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        };
+        const std::string data = fmt::format(
+            "{{\"l\":{:.2f},\"r\":{:.2f},\"t\":{:.2f},\"b\":{:.2f},\"x\":{},\"y\":{},\"xl\":{},\"yl\":{}}}",
+            left_, right_, top_, bottom_, axis(ax_), axis(ay_), label(0), label(1));
+        out_ += fmt::format("<g data-plot=\"{}\">\n", escaped(data));
+    }
+
     const char* color(std::size_t line) const { return palette[(bars_.size() + line) % palette_size]; }
 
     void make_axes() {
@@ -201,7 +203,7 @@ class PanelPainter {
         left_ = x_ + 18 + (panel_.y_label.empty() ? 0 : 18) + 6.2 * static_cast<double>(longest);
         right_ = x_ + width_ - 16;
         top_ = y_ + 38 + (ay_.exponent() != 0 ? 8 : 0) + (panel_.note.empty() ? 0 : 15) +
-               (entries() > 1 ? 20 : 0);
+               (entries() > 1 ? 20 + legend_entries(left_, right_).back().y : 0);
         bottom_ = y_ + height_ - 46;
     }
 
@@ -211,10 +213,11 @@ class PanelPainter {
 
     void text(double x, double y, const std::string& marked_up, const char* anchor, int size,
               const char* fill, const char* extra = "") {
+        const bool minor = std::string_view(fill) != "#1a1a1a" && std::string_view(fill) != "#333";
         out_ += fmt::format(
-            "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" fill=\"{}\" text-anchor=\"{}\" {} "
+            "<text{} x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" fill=\"{}\" text-anchor=\"{}\" {} "
             "{}>{}</text>\n",
-            x, y, size, fill, anchor, font, extra, marked_up);
+            minor ? " class=\"minor\"" : "", x, y, size, fill, anchor, font, extra, marked_up);
     }
 
     void titles() {
@@ -227,22 +230,22 @@ class PanelPainter {
         text(x_ + 22, middle, escaped(panel_.y_label), "middle", 11, "#444", turn.c_str());
     }
 
-    void rule(double x1, double y1, double x2, double y2, const char* stroke, double width = 1) {
+    void rule(double x1, double y1, double x2, double y2, const char* stroke, const char* role) {
         out_ += fmt::format(
-            "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
-            "stroke-width=\"{}\"/>\n",
-            x1, y1, x2, y2, stroke, width);
+            "<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
+            "stroke-width=\"1\"/>\n",
+            role, x1, y1, x2, y2, stroke);
     }
 
     void grid() {
         for (const double tick : ax_.ticks) {
             if (ax_.at(tick) < -1e-9 || ax_.at(tick) > 1 + 1e-9) continue;
-            rule(px(tick), top_, px(tick), bottom_, "#eeeeee");
+            rule(px(tick), top_, px(tick), bottom_, "#eeeeee", "gridline");
             text(px(tick), bottom_ + 16, tick_label(ax_, tick), "middle", 11, "#555");
         }
         for (const double tick : ay_.ticks) {
             const bool zero = !ay_.log && tick == 0 && ay_.lo < 0;
-            rule(left_, py(tick), right_, py(tick), zero ? "#bbbbbb" : "#eeeeee");
+            rule(left_, py(tick), right_, py(tick), zero ? "#bbbbbb" : "#eeeeee", zero ? "axis" : "gridline");
             text(left_ - 7, py(tick) + 4, tick_label(ay_, tick), "end", 11, "#555");
         }
     }
@@ -252,8 +255,8 @@ class PanelPainter {
             text(left_ - 7, top_ - 10, "\u00d7" + power_of_ten(power), "end", 11, "#555");
         if (const int power = ax_.exponent(); power != 0)
             text(right_, bottom_ + 30, "\u00d7" + power_of_ten(power), "end", 11, "#555");
-        rule(left_, bottom_, right_, bottom_, "#888888");
-        rule(left_, top_, left_, bottom_, "#888888");
+        rule(left_, bottom_, right_, bottom_, "#888888", "axis");
+        rule(left_, top_, left_, bottom_, "#888888", "axis");
     }
 
     void histogram(const std::vector<Bar>& bars, const char* fill) {
@@ -262,9 +265,9 @@ class PanelPainter {
             const double base = ay_.log ? bottom_ : py(0);
             out_ += fmt::format(
                 "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\" "
-                "fill-opacity=\"{}\"/>\n",
+                "fill-opacity=\"{}\"><title>{:.4g} to {:.4g}: {:g}</title></rect>\n",
                 px(bar.from) + 0.5, py(bar.count), std::max(0.5, px(bar.to) - px(bar.from) - 1),
-                base - py(bar.count), fill, bars_.size() > 1 ? 0.55 : 0.85);
+                base - py(bar.count), fill, bars_.size() > 1 ? 0.55 : 0.85, bar.from, bar.to, bar.count);
         }
     }
 
@@ -308,9 +311,9 @@ class PanelPainter {
             std::string points;
             for (const auto& [x, y] : run) points += fmt::format("{:.2f},{:.2f} ", x, y);
             out_ += fmt::format(
-                "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" "
+                "<polyline data-label=\"{}\" points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" "
                 "stroke-linejoin=\"round\" stroke-linecap=\"round\"{}/>\n",
-                points, stroke, line.dashed ? " stroke-dasharray=\"5 4\"" : "");
+                escaped(line.label), points, stroke, line.dashed ? " stroke-dasharray=\"5 4\"" : "");
             if (line.markers || run.size() == 1)
                 for (const auto& [x, y] : run)
                     out_ += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"2.6\" fill=\"{}\"/>\n", x, y,
@@ -318,24 +321,46 @@ class PanelPainter {
         }
     }
 
+    // Every line is named: the legend takes as many rows as it needs.
+    struct LegendEntry {
+        std::string label;
+        const char* color;
+        bool dashed;
+        double x, y;
+    };
+
+    std::vector<LegendEntry> legend_entries(double left, double right) const {
+        std::vector<LegendEntry> list;
+        if (entries() < 2) return list;
+        for (std::size_t i = 0; i < panel_.histograms.size(); ++i)
+            list.push_back({panel_.histograms[i].label, palette[i % palette_size], false, 0, 0});
+        for (std::size_t i = 0; i < panel_.lines.size(); ++i)
+            list.push_back({panel_.lines[i].label, color(i), panel_.lines[i].dashed, 0, 0});
+        double x = left, y = 0;
+        for (LegendEntry& entry : list) {
+            const double width = 30 + 6.4 * static_cast<double>(entry.label.size());
+            if (x > left && x + width > right + 10) {
+                x = left;
+                y += 15;
+            }
+            entry.x = x;
+            entry.y = y;
+            x += width;
+        }
+        return list;
+    }
+
     void legend() {
-        if (entries() < 2) return;
-        double x = left_;
-        const double y = top_ - 12;
-        const auto entry = [&](const std::string& label, const char* stroke, bool dashed) {
-            const double width = 30 + 6.4 * static_cast<double>(label.size());
-            if (x > left_ && x + width > right_ + 10) return;  // no room: the first ones are named
+        const std::vector<LegendEntry> list = legend_entries(left_, right_);
+        for (const LegendEntry& entry : list) {
+            const double y = top_ - 12 - list.back().y + entry.y;
             out_ += fmt::format(
                 "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
                 "stroke-width=\"3\"{}/>\n",
-                x, y - 4, x + 16, y - 4, stroke, dashed ? " stroke-dasharray=\"5 4\"" : "");
-            text(x + 21, y, escaped(label), "start", 11, "#333");
-            x += width;
-        };
-        for (std::size_t i = 0; i < panel_.histograms.size(); ++i)
-            entry(panel_.histograms[i].label, palette[i % palette_size], false);
-        for (std::size_t i = 0; i < panel_.lines.size(); ++i)
-            entry(panel_.lines[i].label, color(i), panel_.lines[i].dashed);
+                entry.x, y - 4, entry.x + 16, y - 4, entry.color,
+                entry.dashed ? " stroke-dasharray=\"5 4\"" : "");
+            text(entry.x + 21, y, escaped(entry.label), "start", 11, "#333");
+        }
     }
 
     const PlotPanel& panel_;
@@ -349,25 +374,10 @@ class PanelPainter {
 std::string svg_open(double width, double height) {
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-        "viewBox=\"0 0 {0:.0f} {1:.0f}\">\n<rect width=\"100%\" height=\"100%\" "
+        "viewBox=\"0 0 {0:.0f} {1:.0f}\">\n<rect class=\"bg\" width=\"100%\" height=\"100%\" "
         "fill=\"#ffffff\"/>\n",
         width, height);
 }
-
-constexpr const char* page_style = R"css(
-body { font-family: Inter, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; color: #1a1a1a; background: #f6f7f8;
-       margin: 0; }
-main { max-width: 1180px; margin: 0 auto; padding: 28px 20px 48px; }
-h1 { font-size: 22px; margin: 0 0 4px; }
-p.sub { color: #666; margin: 0 0 20px; }
-.grid { display: grid; gap: 16px; }
-.card { background: #fff; border: 1px solid #e4e6e8; border-radius: 8px; overflow: hidden; }
-.card svg { width: 100%; height: auto; display: block; }
-table { border-collapse: collapse; background: #fff; border: 1px solid #e4e6e8; margin-top: 20px; font-size: 13px; }
-td { padding: 5px 14px; border-bottom: 1px solid #f0f1f2; font-variant-numeric: tabular-nums; }
-td:first-child { color: #666; }
-@media (max-width: 760px) { .grid { grid-template-columns: 1fr !important; } }
-)css";
 
 }  // namespace
 
@@ -406,22 +416,20 @@ std::string page_svg(const PlotPage& page) {
 }
 
 std::string page_html(const PlotPage& page) {
-    std::string out = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-        "content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n"
-        "<body>\n<main>\n<h1>{0}</h1>\n<p class=\"sub\">{2}</p>\n<div class=\"grid\" "
-        "style=\"grid-template-columns: repeat({3}, 1fr)\">\n",
-        escaped(page.title), page_style, escaped(page.subtitle), std::max(1, page.columns));
+    std::string out =
+        page_head(page.title) +
+        fmt::format("<body>\n<main>\n<h1>{}</h1>\n<p class=\"sub\">{}</p>\n<div class=\"grid\">\n",
+                    escaped(page.title), escaped(page.subtitle));
     for (const PlotPanel& panel : page.panels)
         out += "<div class=\"card\">\n" + panel_svg(panel) + "</div>\n";
     out += "</div>\n";
     if (!page.table.empty()) {
-        out += "<table>\n";
+        out += "<div class=\"wide\"><table class=\"facts\">\n";
         for (const auto& [name, value] : page.table)
             out += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(name), escaped(value));
-        out += "</table>\n";
+        out += "</table></div>\n";
     }
-    return out + "</main>\n</body>\n</html>\n";
+    return out + "</main>\n" + page_tail() + "</body>\n</html>\n";
 }
 
 void write_plot(const PlotPage& page, const std::string& file) {

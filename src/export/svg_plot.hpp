@@ -1,4 +1,4 @@
-// Line plots and histograms as SVG, and pages of them as HTML. No scripts, no outside files.
+// Line plots and histograms as SVG, and pages of them as HTML. Nothing is loaded from elsewhere.
 #pragma once
 
 #include <string>

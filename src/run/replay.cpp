@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "run/frame_difference.hpp"
+#include "run/pushes.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::run {
@@ -29,6 +30,7 @@ ReplayResult replay_run(Scene scene, const RunReader& reader, const std::atomic<
     Simulation simulation(std::move(scene));
     const long steps = reader.frame_step(frames - 1);
     const std::vector<std::string> bodies = body_names(reader), elastic = elastic_names(reader);
+    const bool pushed = reader.meta("pushed") == "yes";
     ReplayResult result;
     StepReport last;
 
@@ -40,6 +42,7 @@ ReplayResult replay_run(Scene scene, const RunReader& reader, const std::atomic<
     for (long i = 0; i < frames; ++i) {
         while (simulation.state().step < reader.frame_step(i)) {
             if (stop && stop->load()) return finish("stopped");
+            if (pushed) simulation.state().pushes = pushes_of(reader, simulation.state().step + 1);
             try {
                 last = simulation.step();
             } catch (const StepFailure& error) {

@@ -16,6 +16,7 @@
 #include "math/interrupt.hpp"
 #include "math/whole_file.hpp"
 #include "run/failure_scene.hpp"
+#include "run/pushes.hpp"
 #include "run/recording.hpp"
 #include "run/report_builder.hpp"
 #include "tenon/error.hpp"
@@ -238,10 +239,13 @@ void Run::load(const std::string& file, const std::string& state) {
     }
 }
 
-// A verifier cannot know what the scene does not say: the file tells that something pushed.
+// A verifier cannot know what the scene does not say: the file tells that something pushed, and how, so that a replay
+// pushes the same.
 void Run::note_pushes() {
-    if (pushed_ || !writer_ || simulation_.state().pushes.empty()) return;
-    writer_->set_meta("pushed", "yes");
+    const State& state = simulation_.state();
+    if (!writer_ || state.pushes.empty()) return;
+    writer_->set_meta(push_key(state.step + 1), pushes_to_json(state.pushes));
+    if (!pushed_) writer_->set_meta("pushed", "yes");
     pushed_ = true;
 }
 

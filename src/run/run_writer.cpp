@@ -356,13 +356,15 @@ std::unique_ptr<RunWriter> RunWriter::reopen(const std::string& file, long step,
         Database& database = impl->database;
         const std::string after = std::to_string(step), last = std::to_string(keep_frame ? step : step - 1);
         const std::string dropped = " WHERE frame IN (SELECT id FROM frames WHERE step > " + last + ");";
-        database.execute(("DELETE FROM hashes" + dropped + "DELETE FROM elastic_frames" + dropped +
-                          "DELETE FROM contacts" + dropped + "DELETE FROM joint_forces" + dropped +
-                          "DELETE FROM frames WHERE step > " + last + ";DELETE FROM steps WHERE step > " +
-                          after + ";DELETE FROM path WHERE step > " + after +
-                          ";DELETE FROM checkpoints WHERE step > " + after +
-                          ";DELETE FROM meta WHERE key='report'")
-                             .c_str());
+        database.execute(
+            ("DELETE FROM hashes" + dropped + "DELETE FROM elastic_frames" + dropped +
+             "DELETE FROM contacts" + dropped + "DELETE FROM joint_forces" + dropped +
+             "DELETE FROM frames WHERE step > " + last + ";DELETE FROM steps WHERE step > " + after +
+             ";DELETE FROM path WHERE step > " + after + ";DELETE FROM checkpoints WHERE step > " + after +
+             ";DELETE FROM meta WHERE key='report' OR (key LIKE 'push.%' AND CAST(substr(key, 6) AS "
+             "INTEGER) > " +
+             after + ")")
+                .c_str());
         impl->put_meta("status", "running");
         impl->commit();
         impl->frames = std::stol(database.pragma("SELECT ifnull(max(id), -1) FROM frames")) + 1;

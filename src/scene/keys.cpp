@@ -305,7 +305,12 @@ const ObjectInfo& scene_keys() {
           .help = "What should come out.",
           .fallback = "[]",
           .object = expect_keys},
-         {.name = "camera", .kind = Kind::object, .help = "Hints for pictures.", .object = camera_keys}}};
+         {.name = "camera", .kind = Kind::object, .help = "Hints for pictures.", .object = camera_keys},
+         {.name = "portrait",
+          .kind = Kind::number,
+          .help = "The moment that shows the scene best, for pictures of it.",
+          .unit = "s",
+          .min = 0}}};
     return info;
 }
 

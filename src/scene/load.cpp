@@ -33,8 +33,8 @@ namespace {
 
 // Whether all keys are about the scene as a whole.
 bool concern_header(const Scene& made, const std::vector<Override>& overrides) {
-    static const std::vector<std::string> keys = {"name",   "up", "gravity", "seconds",
-                                                  "method", "dt", "wind",    "camera"};
+    static const std::vector<std::string> keys = {"name", "up",   "gravity", "seconds", "method",
+                                                  "dt",   "wind", "camera",  "portrait"};
     return made.materials[0].name == "default" &&
            std::all_of(overrides.begin(), overrides.end(), [](const Override& entry) {
                const std::string first = entry.key.substr(0, entry.key.find_first_of(".["));

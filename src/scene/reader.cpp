@@ -99,6 +99,7 @@ Scene Reader::read(Value& root) {
     if (const Value* wind = root.find("wind")) read_wind(*wind);
     if (const Value* expect = root.find("expect")) read_expect(top / "expect", *expect);
     if (const Value* camera = root.find("camera")) read_camera(top / "camera", *camera);
+    if (const Value* portrait = root.find("portrait")) scene_.camera["portrait"] = {portrait->number()};
     scene_.file.clear();
     return std::move(scene_);
 }

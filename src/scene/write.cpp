@@ -415,7 +415,8 @@ std::string Writer::wind() const {
 std::string Writer::camera() const {
     JsonObject out;
     for (const auto& [key, numbers] : scene_.camera)
-        out.add(key, numbers.size() == 1 ? json_number(numbers[0]) : json_numbers(numbers));
+        if (key != "portrait")
+            out.add(key, numbers.size() == 1 ? json_number(numbers[0]) : json_numbers(numbers));
     return out.take();
 }
 
@@ -459,6 +460,8 @@ std::string Writer::write() const {
     add_unless_empty("wind", wind());
     add_each("expect", scene_.expect.size(), [&](std::size_t i) { return expect(scene_.expect[i]); });
     add_unless_empty("camera", camera());
+    if (const auto portrait = scene_.camera.find("portrait"); portrait != scene_.camera.end())
+        add("portrait", json_number(portrait->second.at(0)));
     return out += "\n}\n";
 }
 

@@ -32,6 +32,9 @@ export function tenon(...args) {
   return result.stdout;
 }
 
+// Without a graphics card and on a busy machine a picture may take seconds: waiting is cheap, giving up early is not.
+export const PATIENCE = 120000;
+
 const servers = [];
 
 /** Starts `tenon view` and gives its address. */
@@ -52,19 +55,28 @@ export function serve(...args) {
 
 let browser;
 export async function openBrowser() {
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: FLAGS });
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: FLAGS, timeout: PATIENCE });
   return browser;
 }
 
+/** Ends what a test has started: its pages, its browser, the programs that serve. */
+export async function closeAll() {
+  await browser?.close().catch(() => undefined);
+  browser = undefined;
+  for (const child of servers.splice(0)) child.kill('SIGTERM');
+}
+
 /** A page at an address, loaded, with everything that went wrong in it collected. */
-export async function open(url, { width = 1280, height = 760, dark = false, offline = false } = {}) {
+export async function open(url, { width = 1024, height = 560, dark = false, offline = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', offline, bypassCSP: true });
+  context.setDefaultTimeout(PATIENCE);
+  context.setDefaultNavigationTimeout(PATIENCE);
   const page = await context.newPage();
   page.problems = [];
   page.on('pageerror', (error) => page.problems.push(error.message));
   page.on('console', (message) => message.type() === 'error' && page.problems.push(message.text()));
   await page.goto(url);
-  await page.waitForFunction(() => window.tenon?.state && window.tenon.views.length && window.tenon.stage.drawn > 1, null, { timeout: 60000 });
+  await page.waitForFunction(() => window.tenon?.state && window.tenon.views.length && window.tenon.stage.drawn > 1, null, { polling: 100 });
   await settled(page);
   return page;
 }
@@ -75,7 +87,12 @@ export async function settled(page) {
     const { tenon } = window;
     tenon.render();
     return tenon.views.every((v) => v.moment && v.moment.index === v.frames.indexAt(Math.min(tenon.player.shown, v.frames.end)));
-  }, null, { timeout: 30000 });
+  }, null, { polling: 50 });
+}
+
+/** Waits for a condition in the page, drawing it anew each time. */
+export function until(page, condition, argument) {
+  return page.waitForFunction(`(${condition})(${JSON.stringify(argument) ?? ''}) || (window.tenon.render(), false)`, null, { polling: 100 });
 }
 
 export async function seek(page, time) {
@@ -137,7 +154,6 @@ export function near(value, wanted, within, text) {
 }
 
 export async function cleanUp() {
-  await browser?.close();
-  for (const child of servers) child.kill('SIGTERM');
+  await closeAll();
   rmSync(folder, { recursive: true, force: true });
 }

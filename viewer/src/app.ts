@@ -15,7 +15,7 @@ import { PlotDrawer } from './plotdrawer';
 import { RunView, defaultDisplay } from './runview';
 import { bindKeys } from './shortcuts';
 import { EmbeddedRun, ServedRun, type Source } from './source';
-import { Stage } from './stage';
+import { Stage, drawnBySoftware } from './stage';
 import { Transport } from './transport';
 
 export class App {
@@ -143,7 +143,7 @@ export class App {
       this.steering = list.steering;
       sources = list.runs.map((_: unknown, i: number) => new ServedRun(i));
     }
-    this.views = sources.map((source) => new RunView(source));
+    this.views = sources.map((source) => new RunView(source, drawnBySoftware() ? 640 : 1536));
     await Promise.all(this.views.map((view) => view.load()));
     this.badges = this.views.map((view) => new Badge(view, (finding) => this.jump(view, finding), () => this.verdictChanged()));
     this.badgeBox.replaceChildren(...this.badges.map((badge) => badge.button));
@@ -196,6 +196,7 @@ export class App {
   private labelRuns(): void {
     this.middle.querySelectorAll('.runlabel, .divider').forEach((element) => element.remove());
     if (this.views.length < 2) return;
+    this.bodyList.element.hidden = this.right.hidden = true; // both parts stay in sight; the buttons bring the panels back
     this.middle.append(h('div', { class: 'divider' }));
     this.views.forEach((view, i) => this.middle.append(h('div', { class: 'runlabel', style: `left:calc(${50 * i}% + 12px)` }, `${view.model.file} · ${view.model.method}`)));
   }

@@ -47,7 +47,7 @@ export class RunView {
   private grid: THREE.GridHelper | undefined;
   readonly interest = new THREE.Box3();
 
-  constructor(readonly source: Source) {}
+  constructor(readonly source: Source, private shadowPixels = 1536) {}
 
   get size(): number {
     return this.interest.getSize(new THREE.Vector3()).length() || 1;
@@ -78,7 +78,7 @@ export class RunView {
     this.sun.position.copy(center).addScaledVector(offset, 1.5 * this.size);
     this.sun.target.position.copy(center);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(1536, 1536);
+    this.sun.shadow.mapSize.setScalar(this.shadowPixels);
     const shadow = this.sun.shadow.camera;
     const half = 0.9 * this.size;
     [shadow.left, shadow.right, shadow.top, shadow.bottom] = [-half, half, half, -half];

@@ -24,6 +24,19 @@ void main() {
   gl_FragColor = vec4(vId, 1.0);
 }`;
 
+let software: boolean | undefined;
+
+/** True where the processor draws because there is no graphics card: the same picture, with what costs most left out. */
+export function drawnBySoftware(): boolean {
+  if (software !== undefined) return software;
+  const gl = document.createElement('canvas').getContext('webgl2');
+  const info = gl?.getExtension('WEBGL_debug_renderer_info');
+  const name = info ? String(gl?.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
+  gl?.getExtension('WEBGL_lose_context')?.loseContext();
+  software = /swiftshader|llvmpipe|softpipe|software/i.test(name);
+  return software;
+}
+
 export class Stage {
   readonly renderer: THREE.WebGLRenderer;
   readonly perspective = new THREE.PerspectiveCamera(38, 1, 0.01, 1000);
@@ -43,8 +56,8 @@ export class Stage {
   drawn = 0;
 
   constructor(readonly canvas: HTMLCanvasElement) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !drawnBySoftware(), preserveDrawingBuffer: true });
+    this.renderer.setPixelRatio(drawnBySoftware() ? 1 : Math.min(2, window.devicePixelRatio || 1));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.toneMapping = THREE.NoToneMapping;

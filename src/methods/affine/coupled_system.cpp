@@ -7,7 +7,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "math/parallel.hpp"
-#include "methods/affine/union_find.hpp"
+#include "math/union_find.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::affine {
