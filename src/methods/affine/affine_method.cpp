@@ -556,8 +556,8 @@ std::unique_ptr<Stepper> make(const Model& model, const State& state, const Para
     check_start(model, start);
     const Settings settings = read_settings(params);
     const std::string solve = params.text("solve");
-    const bool coupled = solve == "coupled" || needs_coupled_solve(model) ||
-                         (solve == "auto" && links_moving_bodies(model));
+    const bool coupled =
+        solve == "coupled" || needs_coupled_solve(model) || (solve == "auto" && links_moving_bodies(model));
     if (coupled)
         for (const char* key : {"log", "dump"})
             if (!params.text(key).empty())

@@ -107,7 +107,8 @@ void CoupledContacts::build_trees(int k) {
     Trees& trees = trees_[k];
     if (trees.built && !surface.moves) return;
     trees.built = true;
-    const double apart = 0.5 * scale_.dhat + (k < model_->bodies.size() ? model_->bodies.min_separation[k] : 0.0);
+    const double apart =
+        0.5 * scale_.dhat + (k < model_->bodies.size() ? model_->bodies.min_separation[k] : 0.0);
     const auto grown = [&](int point) {
         Box3 box;
         box.add(reference_[point]);
@@ -157,9 +158,9 @@ const std::vector<geometry::ItemPair>& CoupledContacts::surface_pairs() {
 void CoupledContacts::add_candidate(int pair, bool edges, std::array<int, 4> point, double rest_lengths) {
     SurfaceCandidate candidate{point, pair, edges, 1.0};
     if (edges) {
-        const double value =
-            geometry::mollifier_value(start_[point[1]] - start_[point[0]], start_[point[3]] - start_[point[2]],
-                                      geometry::mollifier_threshold(1.0, rest_lengths));
+        const double value = geometry::mollifier_value(start_[point[1]] - start_[point[0]],
+                                                       start_[point[3]] - start_[point[2]],
+                                                       geometry::mollifier_threshold(1.0, rest_lengths));
         candidate.weight = std::max(value, least_mollifier);
     }
     candidates_.push_back(candidate);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t grain = 512;
 constexpr double close_part = 1e-3;    // of its range: a pair that is pressed closer gets a stronger barrier
 constexpr double relaxed_part = 1e-2;  // of its range: farther apart it may lose it again
-constexpr double own_part = 0.9;       // of the smallest distance of a surface from itself at the start: its range
+constexpr double own_part = 0.9;  // of the smallest distance of a surface from itself at the start: its range
 constexpr double most_stiffening = 1e8;
 
 std::array<Vec3, 4> corners_at(const std::array<int, 4>& point, const std::vector<Vec3>& x) {
@@ -91,7 +91,8 @@ void CoupledContacts::start_step(const Model& model, const ContactScale& scale,
 
 void CoupledContacts::set_strength(SurfacePair& pair) const {
     const double mass = pair.a == pair.b ? load_[pair.a] : 1.0 / (1.0 / load_[pair.a] + 1.0 / load_[pair.b]);
-    pair.strength = strength_for_force(mass * scale_.reference_acceleration, pair.range.dhat) * pair.stiffening;
+    pair.strength =
+        strength_for_force(mass * scale_.reference_acceleration, pair.range.dhat) * pair.stiffening;
 }
 
 bool CoupledContacts::covers(const std::vector<Vec3>& x) const {

@@ -9,7 +9,6 @@
 namespace tenon::affine {
 namespace {
 
-using articulated::DriveRow;
 using Kind = DriveRow::Kind;
 
 // Over the inertia that a coordinate feels within a step: limits give by a millionth of what their load would move.
@@ -44,6 +43,34 @@ Mat34 single(double value) {
 }
 
 }  // namespace
+
+std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index) {
+    std::vector<DriveRow> rows;
+    const auto add = [&](Kind kind, int coordinate, int component = 0) -> DriveRow& {
+        DriveRow& row = rows.emplace_back();
+        row.kind = kind;
+        row.joint = joint_index;
+        row.coordinate = coordinate;
+        row.component = component;
+        return row;
+    };
+    const std::vector<DriveSpec>& drives = joint.spec.drives;
+    const int count = std::min(joint_coordinate_count(joint.spec.type), static_cast<int>(drives.size()));
+    for (int k = 0; k < count; ++k) {
+        const MotorSpec& motor = drives[k].motor;
+        if (drives[k].limits) add(Kind::limit, k);
+        if (drives[k].spring || drives[k].armature > 0) add(Kind::smooth, k);
+        if (motor.type == MotorSpec::Type::force) add(Kind::force, k);
+        if (motor.type == MotorSpec::Type::velocity || motor.type == MotorSpec::Type::position)
+            add(Kind::servo, k).has_gains = motor.stiffness > 0 || motor.damping > 0;
+        if (drives[k].friction > 0) add(Kind::friction, k);
+    }
+    if (joint.spec.type != JointType::ball) return rows;
+    if (joint.spec.twist && !(drives.size() > 1 && drives[1].spring)) add(Kind::smooth, 1);
+    if (joint.spec.bend)
+        for (const int component : {0, 1}) add(Kind::bend, 0, component);
+    return rows;
+}
 
 double drive_energy(const DriveRow& row, double c) {
     if (row.kind == Kind::force) return -row.target * c;
@@ -81,7 +108,7 @@ CoupledJoints::CoupledJoints(const Model& model, const State& state, const Coupl
         if (!moves(joint.bodies[0]) && !moves(joint.bodies[1])) continue;
         joint.spec.linear = false;  // bodies do not stretch: the sixth row of a linear hinge says nothing new
         closed_.push_back(static_cast<int>(j));
-        for (const DriveRow& row : articulated::make_drive_rows(joint, static_cast<int>(j)))
+        for (const DriveRow& row : make_drive_rows(joint, static_cast<int>(j)))
             all_drives_.push_back({row, 0.0, {}});
     }
     for (CoupledDrive& drive : all_drives_) {
@@ -109,17 +136,26 @@ void CoupledJoints::add_sides(const Joint& joint, const std::array<Mat34, 2>& gr
     }
 }
 
-double CoupledJoints::coordinate(const CoupledDrive& drive, const std::vector<Mat34>& q, CoupledRow* row) const {
+double CoupledJoints::coordinate(const CoupledDrive& drive, const std::vector<Mat34>& q,
+                                 CoupledRow* row) const {
     const Joint& joint = joints_[drive.row.joint];
     const Mat34 &qa = map_of(joint.bodies[0], q), &qb = map_of(joint.bodies[1], q);
-    if (!row) return articulated::evaluate(drive.row, joint, qa, qb).coordinate;
-    std::array<Mat34, 2> gradient;
-    const double value = articulated::evaluate(drive.row, joint, qa, qb, &gradient).coordinate;
+    const int k = drive.row.coordinate;
+    const bool bends = drive.row.kind == Kind::bend;
+    const auto counted = [&](double value) {  // with its turns
+        return !bends && coordinate_is_angle(joint.spec.type, k) ? unwrapped(value, drive.row.reference)
+                                                                 : value;
+    };
+    if (!row)
+        return counted(bends ? bend_component_value(joint, drive.row.component, qa, qb)
+                             : joint_coordinate_value(joint, k, qa, qb));
+    const JointCoordinate c =
+        bends ? bend_component(joint, drive.row.component, qa, qb) : joint_coordinate(joint, k, qa, qb);
     row->joint = drive.row.joint;
     row->count = 0;
-    row->on_second = gradient[1];
-    add_sides(joint, gradient, 1.0, *row);
-    return value;
+    row->on_second = c.gradient[1];
+    add_sides(joint, c.gradient, 1.0, *row);
+    return counted(c.value);
 }
 
 double CoupledJoints::drives_energy(const std::vector<Mat34>& q) const {
@@ -178,11 +214,11 @@ void CoupledJoints::begin(CoupledDrive& drive, const State& state, const StepTim
             const double rest = spring && row.kind == Kind::smooth ? spring->rest : 0.0;
             double rate = 0.0;
             for (int k = 0; k < gradient.count; ++k)
-                rate += gradient.gradient[k]
-                            .cwiseProduct(state.rate[nodes_.node[gradient.node[k]].body])
-                            .sum();
-            drive.armature_target = inertial_target(times.integrator, times.h, times.fresh, single(row.reference),
-                                                    single(rate), drive.history, Mat34::Zero())(0, 0);
+                rate +=
+                    gradient.gradient[k].cwiseProduct(state.rate[nodes_.node[gradient.node[k]].body]).sum();
+            drive.armature_target =
+                inertial_target(times.integrator, times.h, times.fresh, single(row.reference), single(rate),
+                                drive.history, Mat34::Zero())(0, 0);
             row.stiffness = stiffness + damping + armature;
             row.bound = 1e300;
             if (row.stiffness > 0.0)
@@ -209,7 +245,8 @@ void CoupledJoints::begin(CoupledDrive& drive, const State& state, const StepTim
             } else if (motor.type == MotorSpec::Type::velocity) {
                 row.target = row.reference + h * wanted;
             } else if (row.bound < 1e299) {  // theta - w + tau ((theta - start)/h - dw/dt) = 0
-                const double rate = (wanted - motor_target(motor, state, time - h)) / h, share = settling_time / h;
+                const double rate = (wanted - motor_target(motor, state, time - h)) / h,
+                             share = settling_time / h;
                 row.target = (wanted + share * row.reference + settling_time * rate) / (1.0 + share);
             } else {
                 row.target = wanted;
@@ -222,7 +259,8 @@ void CoupledJoints::begin(CoupledDrive& drive, const State& state, const StepTim
             row.stiffness = servo_over_inertia * inertia / times.potential_scale;
             break;
         case Kind::force:
-            row.target = std::clamp(motor_target(spec->motor, state, time), -spec->motor.max, spec->motor.max);
+            row.target =
+                std::clamp(motor_target(spec->motor, state, time), -spec->motor.max, spec->motor.max);
             break;
     }
 }
@@ -262,7 +300,8 @@ void CoupledJoints::end_step(const Model&, const State& state, const StepTimes& 
     for (std::size_t n = 0; n < q.size(); ++n)
         if (nodes_.node[n].body >= 0) q[n] = state.q[nodes_.node[n].body];
     for (CoupledDrive& drive : all_drives_) {
-        if (state.broken[drive.row.joint] || armature_of(drive.row, joints_[drive.row.joint]) <= 0.0) continue;
+        if (state.broken[drive.row.joint] || armature_of(drive.row, joints_[drive.row.joint]) <= 0.0)
+            continue;
         const Mat34 before = single(drive.row.reference);
         Mat34 rate = Mat34::Zero();
         finish_rate(times.integrator, times.h, times.fresh, single(coordinate(drive, q)), before, rate,
@@ -271,7 +310,8 @@ void CoupledJoints::end_step(const Model&, const State& state, const StepTimes& 
 }
 
 // q2 - ratio q1 - offset.
-double CoupledJoints::coupling_value(const Coupling& coupling, const std::vector<Mat34>& q, CoupledRow* row) const {
+double CoupledJoints::coupling_value(const Coupling& coupling, const std::vector<Mat34>& q,
+                                     CoupledRow* row) const {
     const JointSpec& spec = joints_[coupling.joint].spec;
     const double factor[2] = {-spec.ratio, 1.0};
     double value = -spec.offset;

@@ -1,12 +1,11 @@
 // Joints of a coupled solve: closed joints and couplings are equalities, what acts along free coordinates are convex
-// potentials of them. The functions are those of model/joint_rows; potentials are written as in `articulated`.
+// potentials of them. The functions of q are those of model/joint_rows.
 #pragma once
 
 #include <array>
 #include <vector>
 
 #include "methods/affine/coupled_nodes.hpp"
-#include "methods/articulated/drives.hpp"
 
 namespace tenon::affine {
 
@@ -17,19 +16,41 @@ struct CoupledRow {
     std::array<int, 4> node{};
     std::array<Mat34, 4> gradient;
     double value = 0.0;
-    Mat34 on_second = Mat34::Zero();        // dc/dq of the joint's second side, moved or not
+    Mat34 on_second = Mat34::Zero();  // dc/dq of the joint's second side, moved or not
 };
 
+// What acts along one free coordinate of a joint, as a potential of the coordinate at the step's end:
+//   smooth, bend     K/2 (theta - target)^2: springs, dampers, armature
+//   limit            k/2 (distance beyond the limit)^2
+//   servo, friction  Huber: k/2 (theta - target)^2 up to the bound of the force, then a straight line
+//   force            a straight line
+struct DriveRow {
+    enum class Kind { smooth, bend, limit, servo, friction, force };
+    Kind kind = Kind::smooth;
+    int joint = -1;
+    int coordinate = 0;
+    int component = 0;       // of a bend spring: 0 or 1
+    bool has_gains = false;  // of a motor: its stiffness is its own
+    // of this step
+    double stiffness = 0.0;
+    double target = 0.0;  // theta*, or a given force
+    double bound = 1e300;
+    double low = 0.0, high = 0.0;  // limits
+    double reference = 0.0;        // coordinate at the step's start, turns counted
+};
+
+std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index);
+
 struct CoupledDrive {
-    articulated::DriveRow row;
+    DriveRow row;
     double armature_target = 0.0;
     BodyHistory history;  // of a coordinate with armature: entry (0, 0)
 };
 
 // Slope and curvature of a drive's potential, N or N m.
-double drive_energy(const articulated::DriveRow& row, double coordinate);
-double drive_slope(const articulated::DriveRow& row, double coordinate);
-double drive_curvature(const articulated::DriveRow& row, double coordinate);
+double drive_energy(const DriveRow& row, double coordinate);
+double drive_slope(const DriveRow& row, double coordinate);
+double drive_curvature(const DriveRow& row, double coordinate);
 
 struct StepTimes {
     double start = 0.0, h = 0.0;
@@ -54,7 +75,8 @@ class CoupledJoints {
     void linearise(const std::vector<Mat34>& q);
     void values(const std::vector<Mat34>& q, std::vector<double>& out) const;
     // The row of a drive: its coordinate at q and gradients by node.
-    double coordinate(const CoupledDrive& drive, const std::vector<Mat34>& q, CoupledRow* row = nullptr) const;
+    double coordinate(const CoupledDrive& drive, const std::vector<Mat34>& q,
+                      CoupledRow* row = nullptr) const;
     double drives_energy(const std::vector<Mat34>& q) const;
 
     std::vector<BodyHistory> histories() const;  // of armatures
@@ -62,7 +84,8 @@ class CoupledJoints {
 
   private:
     const Mat34& map_of(int body, const std::vector<Mat34>& q) const;
-    void add_sides(const Joint& joint, const std::array<Mat34, 2>& gradient, double factor, CoupledRow& row) const;
+    void add_sides(const Joint& joint, const std::array<Mat34, 2>& gradient, double factor,
+                   CoupledRow& row) const;
     struct Coupling {
         int joint = -1;
         std::array<double, 2> reference{};  // coordinates at the start of the step, turns counted

@@ -12,7 +12,7 @@
 #include "methods/affine/barrier_scale.hpp"
 #include "methods/affine/bodies.hpp"
 #include "methods/affine/joints.hpp"
-#include "methods/articulated/joint_outputs.hpp"
+#include "model/joint_rows.hpp"
 #include "model/keyframes.hpp"
 
 namespace tenon::affine {
@@ -54,6 +54,34 @@ double typical_size(const Model& model, const State& state) {
     return size[size.size() / 2];
 }
 
+// Force and torque at a joint's anchor on its second body, from a load on that body's q.
+void set_joint_force(const Joint& joint, const Mat34& load, const Mat34& q, JointOutput& out) {
+    out.force = load.col(3);
+    out.torque = -linear_part_times(q, joint.point[1]).cross(out.force);
+    for (int k = 0; k < 3; ++k) out.torque += q.col(k).cross(load.col(k));
+}
+
+// Coordinates of all joints, turns counted, and their rates.
+void write_joint_coordinates(const Model& model, State& state, Outputs& outputs) {
+    parallel_for(model.joints.size(), 1024, [&](std::size_t j) {
+        const Joint& joint = model.joints[j];
+        const JointType type = joint.spec.type;
+        const int count = type == JointType::distance ? 1 : joint_coordinate_count(type);
+        for (int k = 0; k < count; ++k) {
+            const JointCoordinate c =
+                joint_coordinate(joint, k, side_map(state, joint, 0), side_map(state, joint, 1));
+            const bool turns = coordinate_is_angle(type, k) && !(type == JointType::ball && k == 0);
+            double& value = state.joint_coordinate[j][k];
+            value = turns ? unwrapped(c.value, value) : c.value;
+            double rate = 0.0;
+            for (int side = 0; side < 2; ++side)
+                if (joint.bodies[side] >= 0)
+                    rate += c.gradient[side].cwiseProduct(state.rate[joint.bodies[side]]).sum();
+            outputs.joints[j].coordinate_rate[k] = rate;
+        }
+    });
+}
+
 std::string name_of(const Model& model, int joint) {
     const std::string& name = model.joints[joint].spec.name;
     return name.empty() ? fmt::format("joints[{}]", joint) : "'" + name + "'";
@@ -79,9 +107,8 @@ bool links_moving_bodies(const Model& model) {
     const auto moves = [&](int body) {
         return body >= 0 && model.bodies.start_type[body] != BodyType::static_body;
     };
-    return std::any_of(model.joints.begin(), model.joints.end(), [&](const Joint& joint) {
-        return moves(joint.bodies[0]) && moves(joint.bodies[1]);
-    });
+    return std::any_of(model.joints.begin(), model.joints.end(),
+                       [&](const Joint& joint) { return moves(joint.bodies[0]) && moves(joint.bodies[1]); });
 }
 
 std::optional<Unsupported> unsupported_when_coupled(const Scene& scene) {
@@ -166,8 +193,9 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     report.iterations = result.iterations;
     report.converged = result.converged;
     if (result.residual > options.joint_tolerance && result.open_joint >= 0)
-        report.warnings.push_back(fmt::format("joint {} stays open by {:.2g}: contact or another joint holds it",
-                                              name_of(model, result.open_joint), result.residual));
+        report.warnings.push_back(
+            fmt::format("joint {} stays open by {:.2g}: contact or another joint holds it",
+                        name_of(model, result.open_joint), result.residual));
     finish(model, state);
     write_outputs(model, state, outputs, report);
     report.metrics = {{"solves", static_cast<double>(result.solves)},
@@ -244,8 +272,8 @@ void CoupledMethod::prepare_body(const Model& model, const State& state, int n, 
     acceleration.col(3) = state.gravity + wrench.force / inertia.mass;
     if (!wrench.torque.isZero(0.0)) {
         const Mat34 ahead = extrapolate_rigidly(node.start, state.rate[body], inertia, times_.h);
-        acceleration.leftCols<3>() = torque_force(ahead.leftCols<3>(), wrench.torque) *
-                                     inertia.moments.cwiseInverse().asDiagonal();
+        acceleration.leftCols<3>() =
+            torque_force(ahead.leftCols<3>(), wrench.torque) * inertia.moments.cwiseInverse().asDiagonal();
     }
     if (first_step_)
         history_[n].acceleration = rigid_acceleration(node.start, state.rate[body], acceleration, inertia);
@@ -329,9 +357,8 @@ void CoupledMethod::prepare(const Model& model, const State& state, double h) {
                 step_.node[n].start = q_[n] = script_q_[n];
                 step_.node[n].mass = script_weight * mass * Vec4(size * size, size * size, size * size, 1.0);
                 step_.node[n].rigidity = rigid_over_inertia * script_weight * mass * size * size;
-                step_.node[n].target =
-                    scripted_target(script_q_[n], keyframe_pose(script, times_.start),
-                                    keyframe_pose(script, times_.start + h), size);
+                step_.node[n].target = scripted_target(script_q_[n], keyframe_pose(script, times_.start),
+                                                       keyframe_pose(script, times_.start + h), size);
                 break;
             }
         }
@@ -362,7 +389,8 @@ void CoupledMethod::prepare_contacts(const Model& model, const State& state, dou
         double mass = 0.0;
         for (const double m : model.elastic[e].vertex_mass) mass += m;
         const int surface = model.bodies.size() + static_cast<int>(e);
-        load.push_back(std::min(mass, column_of_vertices * mass / std::max(1, step_.contacts.crowd_of(surface))));
+        load.push_back(
+            std::min(mass, column_of_vertices * mass / std::max(1, step_.contacts.crowd_of(surface))));
     }
     scale_.reference_acceleration = plan_.wanted > 0.0 ? plan_.stiffness
                                     : settings_.contact_stiffness > 0.0
@@ -373,8 +401,8 @@ void CoupledMethod::prepare_contacts(const Model& model, const State& state, dou
     std::vector<Mat34> ahead = q_;
     for (int n = 0; n < step_.nodes.size(); ++n) ahead[n] = step_.node[n].target;
     step_.contacts.place(ahead, ahead_);
-    step_.contacts.start_step(model, scale_, load, x_, ahead_, std::min(scale_.dhat, smallest_gap_part * length_),
-                              first_step_);
+    step_.contacts.start_step(model, scale_, load, x_, ahead_,
+                              std::min(scale_.dhat, smallest_gap_part * length_), first_step_);
     step_.contacts.evaluate(x_);
     step_.contacts.lag_friction();
 }
@@ -456,13 +484,13 @@ void CoupledMethod::write_joints(const Model& model, State& state, Outputs& outp
             continue;
         }
         const int b = joint.bodies[1];
-        articulated::set_joint_force(joint, 1, load[j], b < 0 ? world : state.q[b], out);
+        set_joint_force(joint, load[j], b < 0 ? world : state.q[b], out);
         if (out.force.norm() > joint.spec.break_force || out.torque.norm() > joint.spec.break_torque) {
             state.broken[j] = 1;
             multipliers_.clear();
         }
     }
-    articulated::write_joint_coordinates(model, state, outputs, articulated::joints_to_measure(model));
+    write_joint_coordinates(model, state, outputs);
     report.joint_residual = joint_residual_max(model, state);
 }
 
@@ -540,7 +568,8 @@ void CoupledMethod::save(std::ostream& out) const {
 }
 
 void CoupledMethod::load(std::istream& in) {
-    const std::size_t nodes = history_.size(), attached = attached_history_.size(), bodies = rigidity_factor_.size();
+    const std::size_t nodes = history_.size(), attached = attached_history_.size(),
+                      bodies = rigidity_factor_.size();
     read_value(in, first_step_);
     if (!first_step_) {
         opened_.clear();
@@ -563,8 +592,8 @@ void CoupledMethod::load(std::istream& in) {
     step_.contacts.set_memory(memory);
     std::vector<BodyHistory> drives;
     read_values(in, drives);
-    if (history_.size() != nodes || attached_history_.size() != attached || rigidity_factor_.size() != bodies ||
-        !step_.joints.set_histories(drives))
+    if (history_.size() != nodes || attached_history_.size() != attached ||
+        rigidity_factor_.size() != bodies || !step_.joints.set_histories(drives))
         throw std::runtime_error("the checkpoint holds another number of bodies");
 }
 

@@ -19,7 +19,8 @@ std::optional<Unsupported> unsupported_when_coupled(const Scene& scene);
 
 class CoupledMethod final : public Stepper {
   public:
-    CoupledMethod(const Model& model, const State& state, const Settings& settings, std::vector<std::string> told);
+    CoupledMethod(const Model& model, const State& state, const Settings& settings,
+                  std::vector<std::string> told);
 
     StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
     void save(std::ostream& out) const override;

@@ -12,10 +12,10 @@ namespace tenon::affine {
 namespace {
 
 constexpr int most_cuts = 60;         // of a step by contact
-constexpr double shortest = 1e-9;       // part of a step that is worth taking
-constexpr double sufficient = 1e-4;     // part of the promised decrease
-constexpr double price_factor = 2.0;    // times a row's multiplier: what its residual costs
-constexpr int most_blocked = 40;        // steps one after the other of which contact leaves nearly nothing
+constexpr double shortest = 1e-9;     // part of a step that is worth taking
+constexpr double sufficient = 1e-4;   // part of the promised decrease
+constexpr double price_factor = 2.0;  // times a row's multiplier: what its residual costs
+constexpr int most_blocked = 40;      // steps one after the other of which contact leaves nearly nothing
 
 }  // namespace
 
@@ -79,8 +79,8 @@ void CoupledNewton::make_trial(double t) {
     const auto stage = timer_.stage("move");
     trial_.resize(q_->size());
     parallel_for(trial_.size(), 128, [&](std::size_t n) {
-        trial_[n] = moved(step_.nodes.node[n], (*q_)[n],
-                          Eigen::Map<const Vec12>(direction_.data() + 12 * n), t);
+        trial_[n] =
+            moved(step_.nodes.node[n], (*q_)[n], Eigen::Map<const Vec12>(direction_.data() + 12 * n), t);
     });
     if (values_.empty()) return;
     for (int pass = 0; pass < 2; ++pass) {

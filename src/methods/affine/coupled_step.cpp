@@ -31,7 +31,8 @@ std::vector<ElasticPart> make_elastic_parts(const Model& model) {
             part.damped = part.damped || material.rayleigh_stiffness > 0.0;
             for (int c = 0; c < part.elements.corners; ++c)
                 part.mass_damping[part.elements.tets[i][c]] += material.rayleigh_mass * material.density *
-                                                               part.elements.volume[i] / part.elements.corners;
+                                                               part.elements.volume[i] /
+                                                               part.elements.corners;
         }
     }
     return parts;
@@ -68,7 +69,8 @@ double CoupledStep::smooth_energy(const std::vector<Mat34>& q, std::vector<std::
         if (nodes.node[n].turns()) sum += node[n].rigidity * rigidity_energy(rigidity, q[n].leftCols<3>());
         return sum;
     });
-    for (const AttachedVertex& a : attached) energy += 0.5 * a.mass * (a.point.at(q) - a.target).squaredNorm();
+    for (const AttachedVertex& a : attached)
+        energy += 0.5 * a.mass * (a.point.at(q) - a.target).squaredNorm();
     place_vertices(q, x);
     double potential = joints.drives_energy(q);
     for (std::size_t e = 0; e < elastic.size(); ++e) {

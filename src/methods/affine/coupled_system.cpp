@@ -100,8 +100,8 @@ void CoupledSystem::add_square(double stiffness, int count, const int* node, con
     }
 }
 
-void CoupledSystem::add_corner_square(const CoupledStep& step, double stiffness, const std::array<int, 4>& point,
-                                      const std::array<Vec3, 4>& direction) {
+void CoupledSystem::add_corner_square(const CoupledStep& step, double stiffness,
+                                      const std::array<int, 4>& point, const std::array<Vec3, 4>& direction) {
     int node[4], count = 0;
     Vec12 sum[4];
     for (int i = 0; i < 4; ++i) {
@@ -145,8 +145,8 @@ void CoupledSystem::add_elements(const CoupledStep& step, const std::vector<std:
             parallel_ranges(size, batch, [&](std::size_t begin, std::size_t end) {
                 std::vector<int> list(end - begin);
                 for (std::size_t i = begin; i < end; ++i) list[i - begin] = static_cast<int>(first + i);
-                element_responses(part.elements, list.data(), static_cast<int>(list.size()), vertices[e], true,
-                                  responses_.data() + begin);
+                element_responses(part.elements, list.data(), static_cast<int>(list.size()), vertices[e],
+                                  true, responses_.data() + begin);
             });
             for (std::size_t i = 0; i < size; ++i) {
                 const int element = static_cast<int>(first + i);
@@ -183,7 +183,8 @@ void CoupledSystem::add_contacts(const CoupledStep& step, const std::vector<Vec3
                             -scale * contact.force * contact.closest.weight[i] * contact.normal);
         const int count = step.contacts.directions(contact, x, directions);
         for (int k = 0; k < count; ++k)
-            add_corner_square(step, scale * directions[k].stiffness, candidate.point, directions[k].direction);
+            add_corner_square(step, scale * directions[k].stiffness, candidate.point,
+                              directions[k].direction);
     }
     for (const SurfaceFriction& friction : step.contacts.friction()) {
         const Vec3 force = step.contacts.friction_force(friction, x);
@@ -216,7 +217,8 @@ void CoupledSystem::to_increments(CoupledStep& step, const std::vector<Mat34>& q
     const std::vector<CoupledRow>& rows = step.joints.rows();
     std::vector<Mat34> bending = loads_;
     for (std::size_t r = 0; r < rows.size(); ++r)
-        for (int k = 0; k < rows[r].count; ++k) bending[rows[r].node[k]] += multipliers[r] * rows[r].gradient[k];
+        for (int k = 0; k < rows[r].count; ++k)
+            bending[rows[r].node[k]] += multipliers[r] * rows[r].gradient[k];
     map_.resize(q.size());
     gradient_.resize(12 * q.size());
     parallel_for(q.size(), 32, [&](std::size_t n) {

@@ -45,7 +45,8 @@ class CoupledSystem {
     void add_square(double stiffness, int count, const int* node, const Vec12* direction);
     void add_corner_square(const CoupledStep& step, double stiffness, const std::array<int, 4>& point,
                            const std::array<Vec3, 4>& direction);
-    void to_increments(CoupledStep& step, const std::vector<Mat34>& q, const std::vector<double>& multipliers);
+    void to_increments(CoupledStep& step, const std::vector<Mat34>& q,
+                       const std::vector<double>& multipliers);
     void add_rows(const CoupledStep& step);
     void factor();
     void solve_factored(const std::vector<double>& right, std::vector<double>& out);
@@ -58,9 +59,9 @@ class CoupledSystem {
     std::vector<std::pair<int, int>> element_links_, contact_links_;
     bool linked_elements_ = false;
     bool new_pattern_ = true;
-    std::vector<Mat34> loads_;        // gradient in q, without rigidity
-    std::vector<double> gradient_;    // in increments
-    std::vector<Mat12> map_;          // of nodes that turn
+    std::vector<Mat34> loads_;                // gradient in q, without rigidity
+    std::vector<double> gradient_;            // in increments
+    std::vector<Mat12> map_;                  // of nodes that turn
     std::vector<std::array<Vec12, 4>> rows_;  // of increments
     std::vector<double> row_weight_, scale_;
     std::vector<double> residual_, correction_, open_;

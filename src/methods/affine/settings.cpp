@@ -58,7 +58,8 @@ std::vector<ParamInfo> parameter_list() {
          "m/s"},
         {"solve",
          std::string("auto"),
-         "islands: of linked bodies, each by itself; coupled: everything at once, as elastic bodies and joints "
+         "islands: of linked bodies, each by itself; coupled: everything at once, as elastic bodies and "
+         "joints "
          "with limits, springs or bilinear constraints need",
          0,
          0,
