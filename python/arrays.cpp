@@ -1,4 +1,6 @@
 // Numbers as NumPy arrays: views of states, copies of results.
+#include <fmt/format.h>
+
 #include "bindings.hpp"
 
 namespace tenon::python {
@@ -36,6 +38,29 @@ Doubles column_view(const std::shared_ptr<void>& owner, double* data, std::vecto
     return view(owner, data + 9, std::move(counts), std::move(strides));
 }
 
+Doubles flat_view(const std::shared_ptr<void>& owner, double* data, std::vector<py::ssize_t> shape) {
+    std::vector<py::ssize_t> strides = leading(shape, 1);
+    return view(owner, data, std::move(shape), std::move(strides));
+}
+
+Doubles to_array(const Mat34& value) {
+    Doubles out({3, 4});
+    for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 4; ++c) out.mutable_at(r, c) = value(r, c);
+    return out;
+}
+
+Doubles to_array(const VecX& value) {
+    return Doubles(value.size(), value.data());
+}
+
+Doubles to_array(const MatX& value) {
+    Doubles out({value.rows(), value.cols()});
+    for (Eigen::Index r = 0; r < value.rows(); ++r)
+        for (Eigen::Index c = 0; c < value.cols(); ++c) out.mutable_at(r, c) = value(r, c);
+    return out;
+}
+
 Doubles to_array(const Vec3& value) {
     return Doubles(3, value.data());
 }
@@ -69,18 +94,36 @@ py::dict contact_arrays(const std::vector<Contact>& contacts) {
     return out;
 }
 
-void assign(Doubles target, const py::object& values, const char* name) {
-    const auto given = py::array_t<double, py::array::forcecast>::ensure(values);
-    if (!given) {
+Doubles checked_array(const py::object& values, const std::vector<py::ssize_t>& shape, const char* name) {
+    py::array given = py::array::ensure(values);
+    const char kind = given ? given.dtype().kind() : 'O';
+    if (kind != 'f' && kind != 'i' && kind != 'u' && kind != 'b') {
         PyErr_Clear();
         throw py::type_error(std::string(name) + " takes numbers, not " +
                              py::str(py::type::of(values).attr("__name__")).cast<std::string>());
     }
-    if (!py::tuple(given.attr("shape")).equal(py::tuple(target.attr("shape"))))
-        throw py::value_error(std::string(name) + " has the shape " +
-                              py::str(target.attr("shape")).cast<std::string>() + ", but was given " +
-                              py::str(given.attr("shape")).cast<std::string>());
-    target[py::ellipsis()] = given;
+    const std::vector<py::ssize_t> found(given.shape(), given.shape() + given.ndim());
+    if (found != shape)
+        throw py::value_error(fmt::format("{} has the shape ({}), but was given ({})", name,
+                                          fmt::join(shape, ", "), fmt::join(found, ", ")));
+    return py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(given);
+}
+
+Vec3 to_vec3(const py::object& values, const char* name) {
+    const Doubles given = checked_array(values, {3}, name);
+    return Vec3(given.at(0), given.at(1), given.at(2));
+}
+
+VecX to_vector(const py::object& values, py::ssize_t size, const char* name) {
+    const Doubles given = checked_array(values, {size}, name);
+    VecX out(size);
+    for (py::ssize_t i = 0; i < size; ++i) out[i] = given.at(i);
+    return out;
+}
+
+void assign(Doubles target, const py::object& values, const char* name) {
+    const std::vector<py::ssize_t> shape(target.shape(), target.shape() + target.ndim());
+    target[py::ellipsis()] = checked_array(values, shape, name);
 }
 
 }  // namespace tenon::python

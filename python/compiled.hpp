@@ -12,6 +12,13 @@
 
 namespace tenon::python {
 
+// A sensor's numbers within the row of all of them.
+struct SensorPlace {
+    std::string name;
+    std::vector<std::string> components;  // a single "" for one that measures one number
+    int first = 0;
+};
+
 class Compiled {
   public:
     // Throws InputError, also for what the method cannot express or start from.
@@ -19,7 +26,6 @@ class Compiled {
 
     const Scene& scene() const { return scene_; }
     const Model& model() const { return *model_; }
-    std::shared_ptr<const Model> shared_model() const { return model_; }
     const Method& method() const { return method_; }
     double dt() const { return scene_.dt; }
 
@@ -27,16 +33,13 @@ class Compiled {
     int joint(const std::string& name) const;
     int elastic(const std::string& name) const;
     int actuator(const std::string& name) const;
-    const std::vector<int>& elastic_start() const {
-        return elastic_start_;
-    }  // first vertex of each, and the end
+    int sensor(const std::string& name) const;
 
-    // Targets of the actuators at the start.
+    // First vertex of each elastic body, and the end.
+    const std::vector<int>& elastic_start() const { return elastic_start_; }
     const std::vector<double>& start_targets() const { return start_targets_; }
-
-    // Writes the drives of the joints for these targets into a copy of the model; entries that equal those of the start
-    // keep the scene's profile. True when the drives are of the same kinds as before. Throws InputError.
-    bool set_targets(Model& model, const std::vector<double>& targets) const;
+    const std::vector<SensorPlace>& sensors() const { return sensors_; }
+    int sensor_values() const { return sensor_values_; }  // of all sensors together
 
   private:
     Scene scene_;
@@ -45,6 +48,8 @@ class Compiled {
     std::unordered_map<std::string, int> bodies_, joints_;
     std::vector<double> start_targets_;
     std::vector<int> elastic_start_;
+    std::vector<SensorPlace> sensors_;
+    int sensor_values_ = 0;
 };
 
 }  // namespace tenon::python

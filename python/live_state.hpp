@@ -11,9 +11,14 @@
 
 namespace tenon::python {
 
-// The arrays of one state, or of all states of a pool one after the other. Views keep it alive.
+// The arrays of one state, or of all states of a pool one after the other. Views keep them alive.
 struct Arrays {
-    std::vector<double> q, rate, x, v, targets;
+    std::vector<double> q, rate;           // bodies
+    std::vector<double> x, v;              // vertices of elastic bodies
+    std::vector<double> targets, gravity;  // what a state may be told
+    std::vector<double> mass, friction;    // of bodies
+    std::vector<double> force, torque;     // on bodies, from outside the scene
+    std::vector<double> sensors;           // what the last step measured
     Arrays(const Compiled& compiled, std::size_t states);
 };
 
@@ -25,26 +30,36 @@ class LiveState {
 
     const std::shared_ptr<const Compiled>& compiled() const { return compiled_; }
     const Model& model() const { return own_model_ ? *own_model_ : compiled_->model(); }
-    const State& state() const { return state_; }
+    const State& state() const { return state_; }  // without what was written since the last step
     const Outputs& outputs() const { return outputs_; }
     const StepReport& report() const { return report_; }
-    const std::vector<std::pair<std::string, double>>& sensor_values() const { return sensor_values_; }
     const std::shared_ptr<Arrays>& arrays() const { return arrays_; }
-    double* q() { return arrays_->q.data() + place_ * 12 * bodies_; }
-    double* rate() { return arrays_->rate.data() + place_ * 12 * bodies_; }
-    double* x() { return arrays_->x.data() + place_ * 3 * vertices_; }
-    double* v() { return arrays_->v.data() + place_ * 3 * vertices_; }
-    double* targets() { return arrays_->targets.data() + place_ * actuators_; }
+    double* q() const { return arrays_->q.data() + place_ * 12 * bodies_; }
+    double* rate() const { return arrays_->rate.data() + place_ * 12 * bodies_; }
+    double* x() const { return arrays_->x.data() + place_ * 3 * vertices_; }
+    double* v() const { return arrays_->v.data() + place_ * 3 * vertices_; }
+    double* targets() const { return arrays_->targets.data() + place_ * actuators_; }
+    double* gravity() const { return arrays_->gravity.data() + place_ * 3; }
+    double* mass() const { return arrays_->mass.data() + place_ * bodies_; }
+    double* friction() const { return arrays_->friction.data() + place_ * bodies_; }
+    double* force() const { return arrays_->force.data() + place_ * 3 * bodies_; }
+    double* torque() const { return arrays_->torque.data() + place_ * 3 * bodies_; }
+    double* sensors() const { return arrays_->sensors.data() + place_ * sensor_values_; }
 
     // One step. What was written into the arrays is checked first and refused with InputError; on StepFailure the state
     // is as before the step.
     void advance();
 
-    // The state with what was written into the arrays; throws InputError.
+    // Takes over what was written into the arrays; throws InputError.
     const State& current();
 
-    void reset();  // to the start of the scene
+    // A copy with what is in the arrays now, unchecked and without the method's memory.
+    State seen() const;
+
+    void reset(bool keep_overrides = false);  // to the start of the scene
     std::shared_ptr<LiveState> copy() const;
+    // Poses, velocities, targets and parameters of what has the same name in the other state's model; its time.
+    void take_over(const LiveState& other);
     std::string save();
     void load(const std::string& bytes);  // throws InputError, and is then as before
 
@@ -62,18 +77,24 @@ class LiveState {
 
   private:
     void take_targets();
-    void take_written();  // arrays to state
-    void publish();       // state to arrays
+    void take_overrides();  // gravity, masses, friction
+    void take_written();
+    void take_forces();
+    void put_arrays(State& into) const;
+    void measure(const std::vector<Mat34>& rate_before);
+    void publish();  // state to arrays
+    void publish_parameters();
+    void restart_method();
 
     std::shared_ptr<const Compiled> compiled_;
     std::shared_ptr<Arrays> arrays_;
-    std::size_t place_, bodies_, vertices_, actuators_;
-    std::unique_ptr<Model> own_model_;  // with the state's own targets, once they differ from the scene's
-    std::vector<double> taken_targets_;
+    std::size_t place_, bodies_, vertices_, actuators_, sensor_values_;
+    std::unique_ptr<Model> own_model_;  // with the state's own masses and friction, once they differ
+    std::vector<double> shown_targets_;
+    bool has_profiles_ = false;  // actuators that move their target by themselves
     State state_;
     Outputs outputs_;
     StepReport report_;
-    std::vector<std::pair<std::string, double>> sensor_values_;
     std::atomic<bool> busy_ = false;
 };
 

@@ -1,12 +1,11 @@
 #include "pool.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <mutex>
-#include <thread>
+#include <stdexcept>
 
+#include "math/interrupt.hpp"
 #include "math/parallel.hpp"
+#include "math/thread_team.hpp"
 
 namespace tenon::python {
 namespace {
@@ -33,8 +32,6 @@ class OneThreadInside {
     static inline int users_ = 0, before_ = 0;
 };
 
-constexpr auto look_up = std::chrono::milliseconds(50);  // how long a Ctrl-C may wait
-
 }  // namespace
 
 Pool::Pool(std::shared_ptr<const Compiled> compiled, int states, int threads)
@@ -45,38 +42,33 @@ Pool::Pool(std::shared_ptr<const Compiled> compiled, int states, int threads)
         states_.push_back(std::make_shared<LiveState>(compiled_, arrays_, static_cast<std::size_t>(i)));
 }
 
-void Pool::step(int count, const std::function<bool()>& keep_waiting) {
+Pool::Use::Use(Pool& pool) : pool_(pool) {
+    if (pool.busy_.exchange(true))
+        throw std::runtime_error(
+            "another thread is working with this pool: give each thread a pool of its own");
+}
+
+void Pool::step(int count, const std::vector<char>& chosen) {
     failures_.assign(states_.size(), nullptr);
     const OneThreadInside inside;
-    std::atomic<std::size_t> next = 0;
-    std::atomic<bool> stop = false;
-    std::mutex mutex;
-    std::condition_variable done;
-    int working = std::min(threads_, size());
-    const auto work = [&] {
-        for (std::size_t i = next++; i < states_.size(); i = next++) {
-            try {
-                const LiveState::Use use(*states_[i]);
-                for (int k = 0; k < count && !stop; ++k) states_[i]->advance();
-            } catch (...) {
-                failures_[i] = std::current_exception();
+    const auto advance = [&](std::size_t i) {
+        if (!chosen.empty() && !chosen[i]) return;
+        try {
+            const LiveState::Use use(*states_[i]);
+            for (int k = 0; k < count; ++k) {
+                check_interrupt();
+                states_[i]->advance();
             }
+        } catch (const Interrupted&) {
+            throw;
+        } catch (...) {
+            failures_[i] = std::current_exception();
         }
-        const std::lock_guard lock(mutex);
-        --working;
-        done.notify_all();
     };
-    std::vector<std::thread> threads;
-    for (int t = working; t > 0; --t) threads.emplace_back(work);
-    {
-        std::unique_lock lock(mutex);
-        while (!done.wait_for(lock, look_up, [&] { return working == 0; })) {
-            lock.unlock();
-            if (!keep_waiting()) stop = true;
-            lock.lock();
-        }
-    }
-    for (std::thread& thread : threads) thread.join();
+    // half of each thread's states are its own in every call; who is done early takes over from the others
+    share_ranges(states_.size(), 1, threads_, Sharing::halves, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) advance(i);
+    });
 }
 
 }  // namespace tenon::python

@@ -1,8 +1,8 @@
-// Many states of one model, stepped as a batch by threads of its own.
+// Many states of one model, stepped as a batch.
 #pragma once
 
+#include <atomic>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -22,11 +22,23 @@ class Pool {
         return states_[static_cast<std::size_t>(index)];
     }
 
-    // Steps every state `count` times, each by one thread. A state whose step fails stays as it was before that step;
-    // the others go on. `keep_waiting` is called now and then by the calling thread; false stops after the steps under
-    // way. What states threw is in `failures`, empty where all went well.
-    void step(int count, const std::function<bool()>& keep_waiting);
+    // Steps the chosen states (all, when empty) `count` times, each by one thread. A state whose step fails stays as it
+    // was before that step; the others go on. What states threw is in `failures`, null where all went well. Throws
+    // Interrupted when told to stop; states then have done different numbers of steps.
+    void step(int count, const std::vector<char>& chosen);
     const std::vector<std::exception_ptr>& failures() const { return failures_; }
+
+    // Held while a thread works with the pool: a second one is refused.
+    class Use {
+      public:
+        explicit Use(Pool& pool);
+        ~Use() { pool_.busy_ = false; }
+        Use(const Use&) = delete;
+        Use& operator=(const Use&) = delete;
+
+      private:
+        Pool& pool_;
+    };
 
   private:
     std::shared_ptr<const Compiled> compiled_;
@@ -34,6 +46,7 @@ class Pool {
     std::vector<std::shared_ptr<LiveState>> states_;
     std::vector<std::exception_ptr> failures_;
     int threads_;
+    std::atomic<bool> busy_ = false;
 };
 
 }  // namespace tenon::python

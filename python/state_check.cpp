@@ -47,6 +47,12 @@ void check_body(const Compiled& compiled, const State& written, int body) {
         refuse(fmt::format("state.q[{}]", body),
                fmt::format("the first three columns of '{}' are no rotation (off by {:.2g})", name, strain),
                "write an orthonormal, right-handed matrix");
+    const Mat3 spin = written.rate[body].leftCols<3>() * turn.inverse();
+    const double stretch = (spin + spin.transpose()).cwiseAbs().maxCoeff();
+    if (stretch > strain_allowed(compiled.scene().method) * std::max(1.0, spin.cwiseAbs().maxCoeff()))
+        refuse(fmt::format("state.rate[{}]", body),
+               fmt::format("the rate of '{}' stretches it (by {:.2g} 1/s)", name, stretch),
+               "write a velocity and an angular_velocity");
 }
 
 void check_joints_whole(const Model& model, const State& before, const State& written,

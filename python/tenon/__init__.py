@@ -6,8 +6,10 @@
 >>> sim.time
 0.01
 """
-from ._tenon import (  # noqa: F401
+from . import _notebook
+from ._tenon import (
     InputError,
+    Kinematics,
     Model,
     Pool,
     Run,
@@ -17,11 +19,14 @@ from ._tenon import (  # noqa: F401
     StepFailure,
     __version__,
     methods,
+    run,
     scenes,
     set_threads,
     step,
     threads,
 )
 
-__all__ = ["InputError", "Model", "Pool", "Run", "Scene", "Simulation", "State", "StepFailure", "methods", "scenes",
-           "set_threads", "step", "threads"]
+Run._repr_html_ = _notebook.run_html  # what a notebook shows
+
+__all__ = ["InputError", "Kinematics", "Model", "Pool", "Run", "Scene", "Simulation", "State", "StepFailure", "__version__",
+           "methods", "run", "scenes", "set_threads", "step", "threads"]

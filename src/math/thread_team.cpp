@@ -10,6 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include <pthread.h>
+
 #include "math/interrupt.hpp"
 
 namespace tenon {
@@ -229,10 +231,14 @@ class Team {
 thread_local int Team::thread_ = 0;
 thread_local int Team::within_ = -1;
 
-// Never taken down: its threads may still be asleep in it when the program ends.
+// Never taken down: its threads may still be asleep in it when the program ends. The child of a fork has none of its
+// parent's threads, and gets a team of its own.
 Team& team() {
-    static Team& one = *new Team;
-    return one;
+    static std::atomic<Team*> one = [] {
+        pthread_atfork(nullptr, nullptr, [] { one = new Team; });
+        return new Team;
+    }();
+    return *one;
 }
 
 }  // namespace

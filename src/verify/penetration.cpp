@@ -101,13 +101,19 @@ double distance_to(const Placed& placed, const Vec3& point) {
 
 double penetration_depth(const Placed& a, const Placed& b) {
     double depth = std::max(deepest_vertex(a, b), deepest_vertex(b, a));
-    const bool open = !a.surface->closed || !b.surface->closed;
+    double through_a = 0, through_b = 0;  // of edges of a through cells of b, and the other way round
     for (const auto& [ca, cb] : crossing_cells(a, b)) {
         const Corners cell_a = a.corners(ca), cell_b = b.corners(cb);
         depth = std::max({depth, deepest_on_edges(cell_a, b), deepest_on_edges(cell_b, a)});
-        if (open) depth = std::max({depth, reach_through(cell_a, cell_b), reach_through(cell_b, cell_a)});
+        through_a = std::max(through_a, reach_through(cell_a, cell_b));
+        through_b = std::max(through_b, reach_through(cell_b, cell_a));
     }
-    return depth;
+    if (a.surface->closed && b.surface->closed) return depth;
+    // Edges of a ground that reach far to both sides of a body say nothing; those of the body do.
+    if (a.surface->closed) return std::max(depth, through_a);
+    if (b.surface->closed) return std::max(depth, through_b);
+    if (through_a > 0 && through_b > 0) return std::max(depth, std::min(through_a, through_b));
+    return std::max({depth, through_a, through_b});
 }
 
 }  // namespace tenon::verify

@@ -31,7 +31,7 @@ namespace {
 
 using Pair = std::array<int, 2>;
 
-constexpr double overlap_share = 0.01;  // of the smaller body's diagonal, for methods that let bodies overlap
+constexpr double overlap_share = 0.05;  // of the smaller body's diagonal, for methods that let bodies overlap
 constexpr double strain_worth_a_word = 1e-3;  // of A^T A - I
 
 std::uint64_t ordered_key(int inner, int outer) {

@@ -136,7 +136,7 @@ TEST_F(App, ReplayFindsTheSameBitsOrTheFirstOtherOne) {
     const Outcome other = tenon("run a.tenon --replay --json", folder);
     EXPECT_EQ(other.code, 1);
     EXPECT_TRUE(has(other.out, "\"differs\"")) << other.out;
-    EXPECT_TRUE(has(other.err, "the pose of body")) << other.err;
+    EXPECT_TRUE(has(other.err, "body 'thrown', pose[")) << other.err;
     EXPECT_TRUE(has(other.out, "\"first_step\": " + std::to_string(step) + ",")) << other.out;
 }
 

@@ -19,6 +19,7 @@ Scene net(const std::string& solver, double mass_ratio, unsigned seed) {
         body.linear_velocity = Vec3(random(engine), random(engine), random(engine));
     }
     scene.method_params["solver"] = solver;
+    scene.method_params["force_tolerance"] = 1e-12;  // what is compared is the solution
     return scene;
 }
 

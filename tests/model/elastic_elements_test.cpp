@@ -126,7 +126,7 @@ TEST(ElasticElements, ForcesAndStiffnessMatchFiniteDifferencesOfTheEnergy) {
     std::normal_distribution<double> normal(0, 0.1);
     for (const char* model : {"neo-hookean", "stvk", "corotational"}) {
         const ElasticBody body = two_tets(model);
-        const ElasticElements elements = make_elements(body, {MaterialSpec{"soft", 1000, 1e3, 0.3}});
+        const ElasticElements elements = make_elements(body, {MaterialSpec{"soft", 1000, 1e3, true, 0.3}});
         for (double v : elements.volume) EXPECT_GT(v, 0);
         std::vector<Vec3> x = body.rest;
         for (Vec3& at : x) at += Vec3(normal(random), normal(random), normal(random));
@@ -165,7 +165,7 @@ TEST(ElasticElements, ForcesAndStiffnessMatchFiniteDifferencesOfTheEnergy) {
 // Patch test: an affine map of the vertices gives that map as F in every element.
 TEST(ElasticElements, AffineFieldsAreReproducedExactly) {
     const ElasticBody body = two_tets("neo-hookean");
-    const ElasticElements elements = make_elements(body, {MaterialSpec{"soft", 1000, 1e3, 0.3}});
+    const ElasticElements elements = make_elements(body, {MaterialSpec{"soft", 1000, 1e3, true, 0.3}});
     Mat3 f;
     f << 1.1, 0.2, 0, -0.1, 0.9, 0.3, 0, 0.1, 1.2;
     std::vector<Vec3> x = body.rest;
@@ -181,7 +181,7 @@ TEST(ElasticElements, PlaneStrainTrianglesKeepTheirPlane) {
     body.rest = {{0, 0, 0}, {2, 0, 0}, {0, 1, 0}};
     body.tets = {{0, 1, 2, -1}};
     body.tet_material = {0};
-    const ElasticElements elements = make_elements(body, {MaterialSpec{"soft", 1000, 1e3, 0.3}});
+    const ElasticElements elements = make_elements(body, {MaterialSpec{"soft", 1000, 1e3, true, 0.3}});
     EXPECT_DOUBLE_EQ(elements.volume[0], 0.5);
     std::vector<Vec3> x = body.rest, force(3, Vec3::Zero());
     EXPECT_NEAR(elastic_energy(elements, x), 0, 1e-12);

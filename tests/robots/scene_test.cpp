@@ -118,13 +118,13 @@ TEST(RobotScene, KeyframesSetPositionsAndTargets) {
         "keyframes": [{"name": "home", "positions": {"turn": 0.5, "push": 0.2}, "velocities": {"push": 1}, "targets": {"m": 0.7}}],
         "sensors": [{"name": "tip", "type": "pose", "body": "b"}])";
     Scene scene = read(arm(more));
-    EXPECT_EQ(compile(scene).joints[0].spec.drives[0].spring->rest, 0.1);
+    EXPECT_EQ(compile(scene).joints[0].spec.drives[0].motor.target, 0.1);
     scene.start = "home";
     const Model model = compile(scene);
     const State state = initial_state(model);
     EXPECT_NEAR(state.joint_coordinate[1][0], 0.2, 1e-15);
-    EXPECT_EQ(model.joints[0].spec.drives[0].spring->rest, 0.7);
-    EXPECT_EQ(model.joints[0].spec.drives[0].spring->stiffness, 10);
+    EXPECT_EQ(model.joints[0].spec.drives[0].motor.target, 0.7);
+    EXPECT_EQ(model.joints[0].spec.drives[0].motor.stiffness, 10);
     EXPECT_NEAR(state.rate[1].col(3).norm(), 1.0, 1e-14);
     const Scene again = parse_scene(write_scene(scene), "again", ".");
     EXPECT_EQ(write_scene(again), write_scene(scene));
@@ -144,11 +144,13 @@ TEST(RobotScene, ActuatorsBecomeTheDrivesThatDoTheSame) {
             .motor.target,
         12);
     // l = 2 q: stiffness and damping grow with the square, the target halves
-    const DriveSpec spring =
+    const DriveSpec geared =
         drive(R"("type": "position", "joint": "push", "gear": 2, "kp": 10, "kd": 3, "target": 0.4)", 1);
-    EXPECT_EQ(spring.spring->stiffness, 40);
-    EXPECT_EQ(spring.spring->damping, 12);
-    EXPECT_EQ(spring.spring->rest, 0.2);
+    EXPECT_EQ(geared.motor.type, MotorSpec::Type::position);
+    EXPECT_EQ(geared.motor.stiffness, 40);
+    EXPECT_EQ(geared.motor.damping, 12);
+    EXPECT_EQ(geared.motor.target, 0.2);
+    EXPECT_FALSE(geared.spring);
     const DriveSpec servo =
         drive(R"("type": "position", "joint": "turn", "gear": 2, "target": 1, "force_limits": [-5, 5])", 0);
     EXPECT_EQ(servo.motor.type, MotorSpec::Type::position);
@@ -198,8 +200,8 @@ TEST(RobotScene, TendonsOverCoupledJointsDriveTheFirstOfThem) {
     loose.replace(loose.find("COUPLING"), 8, "");
     // l = 0.5 q + 0.25 (2 q) = q
     const Scene scene = scene::lowered(read(coupled));
-    EXPECT_EQ(scene.joints[0].drives.at(0).spring->stiffness, 100);
-    EXPECT_EQ(scene.joints[0].drives.at(0).spring->rest, 0.3);
+    EXPECT_EQ(scene.joints[0].drives.at(0).motor.stiffness, 100);
+    EXPECT_EQ(scene.joints[0].drives.at(0).motor.target, 0.3);
     EXPECT_TRUE(scene.joints[1].drives.empty());
     EXPECT_TRUE(says(refused(loose), "whose joints move on their own"));
 }

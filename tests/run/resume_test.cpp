@@ -61,6 +61,9 @@ Scene scene_of(const Case& c) {
         rest.replace(
             mark, 5,
             std::string(c.name).find("breaking") != std::string::npos ? R"(, "break_force": 20)" : "");
+    if (std::string(c.name).ends_with("rigid"))  // it has no contacts
+        for (std::size_t at = 0; (at = rest.find(R"("shape":)", at)) != rest.npos; at += 30)
+            rest.insert(at, R"("collides": false, )");
     return parse_scene(
         std::string(R"({"tenon": 1, "name": "resumed", "gravity": [0, -9.81, 0], "seconds": )") +
             std::to_string(c.seconds) + R"(, "method": )" + c.method + ", " + rest + "}",
@@ -188,7 +191,8 @@ TEST(Kill, AtRandomMomentsTheRunGoesOnBitForBit) {
                           part = folder / "part.tenon";
         std::ofstream(scene) << write_scene(scene_of(c));
         const auto start = std::chrono::steady_clock::now();
-        const std::vector<std::string> common{"--quiet", "--threads", "1", "--fps", "25"};
+        const std::vector<std::string> common{"--quiet", "--threads", "1",
+                                              "--fps",   "25",        "--allow-unconverged"};
         const auto with = [&](std::vector<std::string> first) {
             first.insert(first.end(), common.begin(), common.end());
             return first;

@@ -48,7 +48,7 @@ TEST(ArticulatedScenes, HeavyChainHoldsFromHorizontalAndFolded) {
         const Outcome outcome = run(simulation, 5.0);
         EXPECT_LT(outcome.residual, 1e-9) << start;
         EXPECT_LT(outcome.strain, 0.05) << start;
-        EXPECT_LT(outcome.solves / outcome.steps, 2.0) << start;
+        EXPECT_LT(outcome.solves / outcome.steps, 8.0) << start;  // until forces balance to 1e-6
         // 10 m of chain and half the mass's side: taut at some time, and never stretched further than strain says
         EXPECT_GT(outcome.reach, 9.9) << start;
         EXPECT_LT(outcome.reach, 10.0 * 1.05 + 0.15) << start;

@@ -242,6 +242,11 @@ std::unique_ptr<NetComponent> make_net(Random& random, double mass_ratio, System
         Model model;
         State state;
         state.type.assign(bodies, BodyType::dynamic_body);
+        model.materials.resize(1);
+        model.materials[0].young_given = true;
+        model.bodies.material.assign(bodies, 0);
+        model.shapes.push_back(std::make_shared<Shape>());  // a joint's size follows its bodies'
+        model.bodies.shape.assign(bodies, 0);
         const auto ball = [&](int a, int b, const Vec3& on_a, const Vec3& on_b) {
             Joint joint;
             joint.spec.type = JointType::ball;

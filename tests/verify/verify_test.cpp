@@ -268,7 +268,8 @@ TEST(Verify, RecordedPathDecides) {
         return {{still, at(0.3, -1)}};
     };
     const Result round = made.verify();
-    EXPECT_TRUE(round.proven()) << round.to_json();
+    // it is not a motion that the velocities tell, but nothing is in its way
+    for (const Finding& finding : round.findings) EXPECT_EQ(finding.kind, "velocity") << round.to_json();
     EXPECT_TRUE(round.path_recorded);
     made.path = [&](long step) -> std::vector<std::vector<Mat34>> {
         return {{still, at(step < 3 ? -0.3 : 0.3, -1)}};

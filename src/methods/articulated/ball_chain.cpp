@@ -230,7 +230,7 @@ void BallChain::prepare_sweep(const BodyField& field) {
 }
 
 SweepReport BallChain::sweep(const BodyField& field, const std::vector<SweepKind>& kinds,
-                             const SweepRule& rule, const SweepState& state) {
+                             const SweepRule& rule, const SweepState& state, bool again) {
     if (sweep_body_.empty()) prepare_sweep(field);
     SweepChain chain;
     chain.bodies = bodies.size();
@@ -244,7 +244,10 @@ SweepReport BallChain::sweep(const BodyField& field, const std::vector<SweepKind
         Eigen::Map<Vec3>(chain.start) = anchor(field, joints_.front().left, joints_.front().left_point);
     if (chain.held_end)
         Eigen::Map<Vec3>(chain.end) = anchor(field, joints_.back().right, joints_.back().right_point);
-    return sweep_kernel()(chain, rule, state, sweep_work_.data(), multiplier_.data()->data());
+    SweepReport report =
+        sweep_kernel()(chain, rule, state, again, sweep_work_.data(), multiplier_.data()->data());
+    for (const Vec3& force : multiplier_) report.force = std::max(report.force, force.cwiseAbs().maxCoeff());
+    return report;
 }
 
 SweepKind sweep_kind(const KindMatrix& kind) {

@@ -23,7 +23,7 @@ class BallChain : public Component {
     // A whole step at once; the field holds the poses of bodies that do not move freely.
     bool can_sweep() const override { return bodies.size() >= 4; }
     SweepReport sweep(const BodyField& field, const std::vector<SweepKind>& kinds, const SweepRule& rule,
-                      const SweepState& state);
+                      const SweepState& state, bool again);
 
   private:
     struct Link {  // joint k of the chain

@@ -5,8 +5,8 @@
 namespace tenon::articulated {
 
 SweepReport sweep_portable(const SweepChain& chain, const SweepRule& rule, const SweepState& state,
-                           double* work, double* multiplier) {
-    return sweep(chain, rule, state, work, multiplier);
+                           bool again, double* work, double* multiplier) {
+    return sweep(chain, rule, state, again, work, multiplier);
 }
 
 SweepKernel sweep_kernel() {

@@ -49,19 +49,21 @@ struct SweepReport {
     double gap_before = 0.0, gap_after = 0.0;        // largest distance along an axis, m
     double strain = 0.0;                             // largest entry of |S - I| after the step
     double excess = 0.0;  // the largest of it that comes from turning along a straight line
+    double force = 0.0;   // largest entry of a joint's force, N
     bool near = true;     // every body near enough to a rotation; if not, nothing here is to be used
 };
 
-// `work` has 12 numbers per joint, `multiplier` 3 per joint (on the body behind the joint).
-using SweepKernel = SweepReport (*)(const SweepChain&, const SweepRule&, const SweepState&, double* work,
-                                    double* multiplier);
+// The first solve starts from the prediction; `again` starts from where the last one left new_q, its straight increments turned
+// into rotations. `work` has 12 numbers per joint, `multiplier` 3 per joint (on the body behind the joint).
+using SweepKernel = SweepReport (*)(const SweepChain&, const SweepRule&, const SweepState&, bool again,
+                                    double* work, double* multiplier);
 
 // The fastest kernel this processor runs.
 SweepKernel sweep_kernel();
 
-SweepReport sweep_portable(const SweepChain&, const SweepRule&, const SweepState&, double* work,
+SweepReport sweep_portable(const SweepChain&, const SweepRule&, const SweepState&, bool again, double* work,
                            double* multiplier);
-SweepReport sweep_avx2(const SweepChain&, const SweepRule&, const SweepState&, double* work,
+SweepReport sweep_avx2(const SweepChain&, const SweepRule&, const SweepState&, bool again, double* work,
                        double* multiplier);
 
 // What one step of a link reads and writes, in bytes, when nothing stays in the cache: the state of two moments twice

@@ -6,9 +6,9 @@
 
 namespace tenon::articulated {
 
-SweepReport sweep_avx2(const SweepChain& chain, const SweepRule& rule, const SweepState& state, double* work,
-                       double* multiplier) {
-    return sweep(chain, rule, state, work, multiplier);
+SweepReport sweep_avx2(const SweepChain& chain, const SweepRule& rule, const SweepState& state, bool again,
+                       double* work, double* multiplier) {
+    return sweep(chain, rule, state, again, work, multiplier);
 }
 
 }  // namespace tenon::articulated

@@ -165,6 +165,12 @@ TENON_SWEEP_INLINE Point transposed_times(const Square& a, const Point& x) {
     for (int i = 0; i < 3; ++i) y.e[i] = add(a(2, i), x.e[2], add(a(1, i), x.e[1], a(0, i) * x.e[0]));
     return y;
 }
+TENON_SWEEP_INLINE Square transposed_times(const Square& a, const Square& b) {
+    Square c;
+    for (int j = 0; j < 3; ++j)
+        for (int i = 0; i < 3; ++i) c(i, j) = add(a(2, i), b(2, j), add(a(1, i), b(1, j), a(0, i) * b(0, j)));
+    return c;
+}
 TENON_SWEEP_INLINE Pack determinant(const Square& a) {
     const Pack x = less(a(2, 1), a(1, 2), a(1, 1) * a(2, 2)), y = less(a(0, 1), a(2, 2), a(2, 1) * a(0, 2)),
                z = less(a(1, 1), a(0, 2), a(0, 1) * a(1, 2));
@@ -241,12 +247,12 @@ TENON_SWEEP_INLINE Symmetric stress_of(const KindPack& kind, const Symmetric& S,
     return P;
 }
 
-// Four bodies at their predicted poses, in the frames turned by R: x = [R S, t], target = [R T, t].
+// Four bodies where the step is linearised, in the frames turned by R: x = [R S, .], target = [R T, t].
 struct Predicted {
     Four base;  // q0 q + q1 previous_q
     Point t;
-    Square R;
-    Symmetric S, T;
+    Square R, T;
+    Symmetric S;
     Square force;                 // R^T f of the affine part
     Pack ij[3], ji[3], cross[3];  // inverse matrix, see BodyInverse
     Pack energy;                  // of the last state
@@ -262,8 +268,10 @@ TENON_SWEEP_INLINE Point anchor_at(const Four& q, const double* anchor) {
     return y;
 }
 
+// The target's rotation with the last state's stretch; or, `again`, where the first solve went: its straight increment
+// M = S + F in the frame R of the prediction becomes a turn, that of M's polar decomposition, and the stretch sym(M).
 // `judge`: also the potential and the anchors of the last state.
-template <bool judge>
+template <bool judge, bool again>
 TENON_SWEEP_INLINE void predict(const SweepChain& chain, const SweepRule& rule, const SweepState& state,
                                 std::size_t group, const KindPack& kind, Predicted& p) {
     const int* body = chain.body + 4 * group;
@@ -278,10 +286,25 @@ TENON_SWEEP_INLINE void predict(const SweepChain& chain, const SweepRule& rule, 
     }
     for (int i = 0; i < 3; ++i) p.t.e[i] = target.e[9 + i] = target.e[9 + i] + pack(rule.gravity[i]);
     Square a, unused;
-    for (int k = 0; k < 9; ++k) a.e[k] = q.e[k];
-    p.near = polar(a, unused, p.S);
+    Symmetric T;
     for (int k = 0; k < 9; ++k) a.e[k] = target.e[k];
-    p.near = polar(a, p.R, p.T) && p.near;
+    p.near = polar(a, p.R, T);
+    if (again) {
+        const Four x = fetch(state.new_q, body);
+        Square A;
+        for (int k = 0; k < 9; ++k) A.e[k] = x.e[k];
+        const Square M = transposed_times(p.R, A);
+        for (int j = 0; j < 3; ++j)
+            for (int i = 0; i <= j; ++i) p.S(i, j) = pack(0.5) * (M(i, j) + M(j, i));
+        Symmetric stretch;
+        p.near = polar(A, p.R, stretch) && p.near;
+        p.T = transposed_times(p.R, a);
+    } else {
+        for (int k = 0; k < 9; ++k) a.e[k] = q.e[k];
+        p.near = polar(a, unused, p.S) && p.near;
+        for (int j = 0; j < 3; ++j)
+            for (int i = 0; i < 3; ++i) p.T(i, j) = T(i, j);
+    }
     Pack strain;
     const Symmetric P = stress_of(kind, p.S, p.energy, strain);
     if (judge) {
@@ -470,7 +493,23 @@ TENON_SWEEP_INLINE double gap_to(const Point& a, int lane, const double* b) {
     return worst;
 }
 
+TENON_SWEEP_INLINE void pass_lane(std::size_t group, int lane, std::size_t shift, const View& v, double* work,
+                                  Elimination& elimination) {
+    const std::size_t i = 4 * group + lane;
+    if (i < shift)
+        elimination.begin(v, lane);
+    else
+        elimination.pass(v, lane, work + 12 * (i - shift));
+}
+
+TENON_SWEEP_INLINE void finish_at_end(const SweepChain& chain, std::size_t shift, double* work,
+                                      Elimination& elimination) {
+    for (int i = 0; i < 3; ++i) elimination.rhs[i] -= chain.end[i];
+    elimination.finish(work + 12 * (chain.bodies - shift));
+}
+
 // First pass: elimination from the first joint to the last.
+template <bool again>
 inline void eliminate(const SweepChain& chain, const SweepRule& rule, const SweepState& state, double* work,
                       SweepReport& report) {
     const std::size_t groups = (chain.bodies + 3) / 4;
@@ -483,10 +522,15 @@ inline void eliminate(const SweepChain& chain, const SweepRule& rule, const Swee
     for (std::size_t group = 0; group < groups; ++group) {
         kind.take(chain.kinds, chain.kind + 4 * group);
         Predicted p;
-        predict<true>(chain, rule, state, group, kind, p);
+        predict<!again, again>(chain, rule, state, group, kind, p);
         report.near = report.near && p.near;
         const View v = view(chain, group, kind, p);
         const int lanes = static_cast<int>(chain.bodies - 4 * group < 4 ? chain.bodies - 4 * group : 4);
+        if (again) {
+            for (int lane = 0; lane < lanes; ++lane) pass_lane(group, lane, shift, v, work, elimination);
+            if (group + 1 == groups && chain.held_end) finish_at_end(chain, shift, work, elimination);
+            continue;
+        }
         if (lanes == 4)
             energy = energy + p.energy;
         else
@@ -501,18 +545,11 @@ inline void eliminate(const SweepChain& chain, const SweepRule& rule, const Swee
             const double held = gap_to(p.left_now, 0, chain.start);
             if (held > report.gap_before) report.gap_before = held;
         }
-        for (int lane = 0; lane < lanes; ++lane) {
-            const std::size_t i = 4 * group + lane;
-            if (i < shift)
-                elimination.begin(v, lane);
-            else
-                elimination.pass(v, lane, work + 12 * (i - shift));
-        }
+        for (int lane = 0; lane < lanes; ++lane) pass_lane(group, lane, shift, v, work, elimination);
         if (group + 1 == groups && chain.held_end) {
             const double held = gap_to(p.right_now, lanes - 1, chain.end);
             if (held > report.gap_before) report.gap_before = held;
-            for (int i = 0; i < 3; ++i) elimination.rhs[i] -= chain.end[i];
-            elimination.finish(work + 12 * (chain.bodies - shift));
+            finish_at_end(chain, shift, work, elimination);
         }
     }
     report.energy_before = total(energy);
@@ -562,6 +599,7 @@ TENON_SWEEP_INLINE Four moved(const SweepChain& chain, std::size_t group, const 
 }
 
 // Second pass: multipliers from the last joint to the first, bodies in the same order.
+template <bool again>
 inline void substitute(const SweepChain& chain, const SweepRule& rule, const SweepState& state,
                        const double* work, double* multiplier, SweepReport& report) {
     const std::size_t groups = (chain.bodies + 3) / 4, shift = chain.held_start ? 0 : 1;
@@ -590,7 +628,7 @@ inline void substitute(const SweepChain& chain, const SweepRule& rule, const Swe
         }
         kind.take(chain.kinds, chain.kind + 4 * group);
         Predicted p;
-        predict<false>(chain, rule, state, group, kind, p);
+        predict<false, again>(chain, rule, state, group, kind, p);
         Pack group_energy, group_strain, group_excess;
         bool near = true;
         const Four x =
@@ -632,11 +670,16 @@ inline void substitute(const SweepChain& chain, const SweepRule& rule, const Swe
     report.excess = peak(excess);
 }
 
-inline SweepReport sweep(const SweepChain& chain, const SweepRule& rule, const SweepState& state,
+inline SweepReport sweep(const SweepChain& chain, const SweepRule& rule, const SweepState& state, bool again,
                          double* work, double* multiplier) {
     SweepReport report;
-    eliminate(chain, rule, state, work, report);
-    if (report.near) substitute(chain, rule, state, work, multiplier, report);
+    if (again) {
+        eliminate<true>(chain, rule, state, work, report);
+        if (report.near) substitute<true>(chain, rule, state, work, multiplier, report);
+    } else {
+        eliminate<false>(chain, rule, state, work, report);
+        if (report.near) substitute<false>(chain, rule, state, work, multiplier, report);
+    }
     return report;
 }
 

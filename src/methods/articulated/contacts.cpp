@@ -146,6 +146,9 @@ void ContactSet::find(const Model& model, const State& state, const BodyField& f
     for (int i : moving_) first_of_body_[i] = -1;
     slide_ = options_.slide_speed * h;
     collider_pairs(model, state, field, h);
+    // the order in which a tree finds them depends on its history
+    std::sort(pairs_.begin(), pairs_.end(),
+              [](const auto& p, const auto& q) { return std::pair(p.a, p.b) < std::pair(q.a, q.b); });
     for (const auto& pair : pairs_)
         if (model.may_collide(pair.a, pair.b)) add_pair(model, state, field, pair.a, pair.b, h, impacts);
     next_of_body_.assign(points_.size(), -1);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <map>
+#include <sstream>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -17,7 +18,8 @@ namespace tenon::articulated {
 namespace {
 
 constexpr std::size_t kGrain = 4096;
-constexpr std::size_t kLarge = 5000;  // components from this size on use all threads by themselves
+constexpr int most_tries = 3, finer = 4;  // in sub-steps, each try with more of them
+constexpr std::size_t kLarge = 5000;      // components from this size on use all threads by themselves
 
 // The affine force of a torque: R^T G is skew, and sum_k a_k x G_k = torque.
 Mat34 generalised(const Wrench& wrench, const Mat3& rotation) {
@@ -106,8 +108,9 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
     if (!whole || !advance(model, state, dt, state.time + dt, with_history, false)) {
         if (!only_chains_) euler_left_ = euler_before;
         if (keeps_stress_) field_.force_stress = stress_before_;
-        advance_in_substeps(model, state, dt,
-                            whole ? std::min(4, options_.start_substeps) : options_.start_substeps);
+        int substeps = whole ? std::min(4, options_.start_substeps) : options_.start_substeps;
+        for (int tries = 1; !advance_in_substeps(model, state, dt, substeps, tries == most_tries); ++tries)
+            substeps *= finer;
     }
     {
         auto guard = timer_.stage("outputs");
@@ -145,25 +148,41 @@ StepReport ArticulatedMethod::make_report(const Model& model, State& state, Outp
 }
 
 // BDF2 needs a step behind it: the first one is made of small implicit Euler steps. So is a step that did not converge as a
-// whole, such as that of the tip of a whip.
-void ArticulatedMethod::advance_in_substeps(const Model& model, State& state, double dt, int substeps) {
+// whole, such as that of the tip of a whip. False, with everything as it was, when one of them did not converge and it is not
+// the last try.
+bool ArticulatedMethod::advance_in_substeps(const Model& model, State& state, double dt, int substeps,
+                                            bool last_try) {
     std::vector<Mat34> start_q = state.q, start_rate = state.rate;
+    const std::vector<int> start_euler = euler_left_;
+    std::stringstream start_contacts;
+    if (contacts_->enabled() && !last_try) contacts_->save(start_contacts);
+    const auto go_back = [&] {
+        state.q = start_q;
+        state.rate = start_rate;
+        euler_left_ = start_euler;
+        if (keeps_stress_) field_.force_stress = stress_before_;
+        if (contacts_->enabled() && !last_try) contacts_->load(start_contacts);
+    };
     substeps = std::max(1, substeps);
     total_.strain = 0.0;
     total_.converged = true;
     total_.substeps = substeps;
     try {
         for (int k = 0; k < substeps; ++k)
-            advance(model, state, dt / substeps, state.time + dt * (k + 1) / substeps, false, true);
+            if (!advance(model, state, dt / substeps, state.time + dt * (k + 1) / substeps, false,
+                         last_try)) {
+                go_back();
+                return false;
+            }
     } catch (...) {
-        state.q = start_q;
-        state.rate = start_rate;
+        go_back();
         throw;
     }
     previous_q_ = std::move(start_q);
     previous_rate_ = std::move(start_rate);
     has_history_ = true;
     history_step_ = dt;
+    return true;
 }
 
 // Targets, contacts, then each component by itself; the world changes only when all have succeeded.
@@ -176,6 +195,7 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
     only_swept_ = false;
     {
         auto guard = timer_.stage("targets");
+        mark_euler();
         set_targets(model, state, h, end_time, with_history);
         for (const auto& component : components_) refresh(field_, component->bodies);
     }

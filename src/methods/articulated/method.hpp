@@ -25,7 +25,7 @@ class ArticulatedMethod : public Stepper {
     bool joints_changed(const Model& model, const State& state) const;
     bool advance(const Model& model, State& state, double h, double end_time, bool with_history,
                  bool last_try);
-    void advance_in_substeps(const Model& model, State& state, double dt, int substeps);
+    bool advance_in_substeps(const Model& model, State& state, double dt, int substeps, bool last_try);
     void solve_components(const Model& model, const State& state, double end_time, bool with_history,
                           bool last_try);
     StepReport make_report(const Model& model, State& state, Outputs& outputs);
@@ -35,6 +35,7 @@ class ArticulatedMethod : public Stepper {
     void find_contacts(const Model& model, const State& state, double h);
     void merge_touching(const Model& model, const State& state);
     void restart_history(const Component& component);
+    void mark_euler();  // bodies that are stepped by implicit Euler
     bool restart_at_limits();
     // What a run should be told (method_warnings.cpp).
     void project_rates(const Model& model, State& state);
@@ -45,6 +46,7 @@ class ArticulatedMethod : public Stepper {
     // Whole steps of worlds that are chains of ball joints and nothing else (method_sweep.cpp).
     bool may_sweep(const Model& model, const State& state) const;
     bool sweep(State& state, double h, bool with_history);
+    bool sweep_chain(BallChain& chain, const SweepRule& rule, const SweepState& arrays, SolveReport& report);
     SweepRule sweep_rule(const Vec3& gravity, double h, bool with_history) const;
     SweepState sweep_state(const State& state, bool with_history);
     void commit_sweep(State& state, bool with_history);
@@ -81,8 +83,8 @@ class ArticulatedMethod : public Stepper {
     std::vector<Mat3> stress_before_;  // of the step, for a second try
     bool keeps_stress_ = false;  // rigid bodies: the next step starts from stresses that poses do not tell
     SolveReport total_;
-    bool fresh_ = true;                  // no step has been made yet
-    bool loss_told_ = false;             // the integrator's loss
+    bool fresh_ = true;       // no step has been made yet
+    bool loss_told_ = false;  // the integrator's loss
     bool deformation_told_ = false;
     std::vector<std::string> warnings_;  // of this step
 };

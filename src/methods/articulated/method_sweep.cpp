@@ -7,8 +7,17 @@
 namespace tenon::articulated {
 namespace {
 
-// Of the strain tolerance: what straight increments may leave of strain in turning bodies.
-constexpr double turning_share = 0.4;
+constexpr int most_sweeps = 8;
+constexpr double rounding = 1e-15;  // of strains
+
+// The strain whose stress, as a force at the body's gyration radius, is this force. Straight increments strain turning bodies;
+// beyond the tolerance of forces such a step is not the solution.
+double strain_of_force(const std::vector<BodyKind>& kinds, double force) {
+    double strain = 1e300;
+    for (const BodyKind& kind : kinds)
+        strain = std::min(strain, force * kind.gyration / (2.0 * kind.volume_mu + 3.0 * kind.volume_lambda));
+    return strain;
+}
 
 }  // namespace
 
@@ -39,38 +48,42 @@ SweepState ArticulatedMethod::sweep_state(const State& state, bool with_history)
     return arrays;
 }
 
-// False when one solve with straight increments is not enough: then the step is made in the general way.
+// False when no straight increment after the first solves is near enough to a turn: then the step is made in the general way.
 bool ArticulatedMethod::sweep(State& state, double h, bool with_history) {
     for (int body : fixed_) field_.x[body] = state.q[body];
     if (new_rate_.size() != field_.x.size()) new_rate_.assign(field_.x.size(), Mat34::Zero());
     const SweepRule rule = sweep_rule(state.gravity, h, with_history);
     const SweepState arrays = sweep_state(state, with_history);
     reports_.assign(components_.size(), {});
-    bool enough = true;
     {
         auto guard = timer_.stage("solve");
-        for (std::size_t c = 0; c < components_.size(); ++c) {
-            const SweepReport swept =
-                static_cast<BallChain&>(*components_[c]).sweep(field_, sweep_kinds_, rule, arrays);
-            if (!swept.near || !std::isfinite(swept.energy_after)) return false;
-            reports_[c].solves = 1;
-            reports_[c].strain = swept.strain;
-            reports_[c].residual = swept.gap_after;
-            reports_[c].converged = true;
-            const bool closed = swept.gap_before < options_.joint_tolerance;
-            const bool fell =
-                swept.energy_after <= swept.energy_before + 1e-9 * std::abs(swept.energy_before);
-            enough = enough && (fell || !closed) && swept.gap_after < options_.joint_tolerance &&
-                     swept.excess <= turning_share * options_.strain_tolerance;
-        }
+        for (std::size_t c = 0; c < components_.size(); ++c)
+            if (!sweep_chain(static_cast<BallChain&>(*components_[c]), rule, arrays, reports_[c]))
+                return false;
     }
-    if (!enough) return false;
     current_.clear();
     for (const auto& component : components_) current_.push_back(component.get());
     add_reports();
     auto guard = timer_.stage("commit");
     commit_sweep(state, with_history);
     return true;
+}
+
+bool ArticulatedMethod::sweep_chain(BallChain& chain, const SweepRule& rule, const SweepState& arrays,
+                                    SolveReport& report) {
+    for (int solve = 0; solve < most_sweeps; ++solve) {
+        const SweepReport swept = chain.sweep(field_, sweep_kinds_, rule, arrays, solve > 0);
+        if (!swept.near || !std::isfinite(swept.energy_after)) return false;
+        ++report.solves;
+        report.strain = swept.strain;
+        report.residual = swept.gap_after;
+        const double allowed =
+            strain_of_force(field_.kinds, options_.force_tolerance * swept.force) + rounding;
+        if (swept.excess > allowed) continue;
+        report.converged = swept.gap_after < options_.joint_tolerance;
+        return report.converged;
+    }
+    return false;
 }
 
 void ArticulatedMethod::commit_sweep(State& state, bool with_history) {

@@ -41,6 +41,8 @@ bool has_branches(const Joint& joint, const DriveRow& drive) {
     return drive.kind == DriveRow::Kind::limit || drive.kind == DriveRow::Kind::friction;
 }
 
+constexpr double elastic_regularisation = 1e-11;
+
 // Where a bounded drive's quadratic branch has its minimum.
 double branch_target(const DriveRow& drive) {
     if (drive.kind != DriveRow::Kind::limit) return drive.target;
@@ -315,7 +317,10 @@ void RowComponent::linearise(BodyField& field) {
     Balance gaps;
     judge_gaps(gaps);
     // Rows that follow from others do so exactly only where joints are closed: the further open, the more they need to give.
-    rows_.regularisation = rigid && may_be_redundant_ ? std::clamp(0.1 * gaps.relative_gap, 1e-9, 1e-4) : 0.0;
+    // Elastic bodies give by themselves, stiff ones hardly more than rounding.
+    rows_.regularisation = !may_be_redundant_ ? 0.0
+                           : rigid            ? std::clamp(0.1 * gaps.relative_gap, 1e-9, 1e-4)
+                                              : elastic_regularisation;
 }
 
 // Value, compliance and given force of a drive on its present branch.

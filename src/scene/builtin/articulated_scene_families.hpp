@@ -24,12 +24,22 @@ inline Scene articulated_scene(double dt, double seconds) {
 }
 
 inline MaterialSpec material_spec(const std::string& name, double density, double young,
-                                  double friction = 0.3) {
+                                  double friction = 0.3, double max_strain = 0.0) {
     MaterialSpec material;
     material.name = name;
     material.density = density;
     material.young = young;
+    material.max_strain = max_strain;
     material.young_given = true;
+    material.friction = friction;
+    return material;
+}
+
+// Without a modulus: bodies of it do not strain.
+inline MaterialSpec rigid_material(const std::string& name, double density, double friction = 0.3) {
+    MaterialSpec material;
+    material.name = name;
+    material.density = density;
     material.friction = friction;
     return material;
 }

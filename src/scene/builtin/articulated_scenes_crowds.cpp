@@ -60,7 +60,7 @@ Scene make_pulley(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
     const double link = params.number("link"), width = 0.3 * link;
     const int drums = 2 * params.integer("pulleys") - 1, links = params.integer("links");
-    const int material = scene.add_material(material_spec("chain", 1000.0, 1e8, 0.0));
+    const int material = scene.add_material(material_spec("chain", 1000.0, 1e8, 0.0, 0.3));
     const double drum_radius = params.number("radius"), lift = params.number("lift");
     // a link's middle is nearer to the drum than its ends
     const double radius =
@@ -226,7 +226,7 @@ int add_walker(Scene& scene) {
 Scene make_cloak(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
     const int around = params.integer("around"), down = params.integer("down");
-    const int material = scene.add_material(material_spec("thread", 600.0, 1e9, 0.0));
+    const int material = scene.add_material(material_spec("thread", 600.0, 1e9, 0.0, 0.1));
     const int torso = add_walker(scene);
     // three quarters of an oval tube around the shoulders, open in front (+x), a little wider at the hem
     const double reach = 1.4 * M_PI, height = 1.46, half_x = 0.19, half_z = 0.31;
@@ -317,8 +317,9 @@ void add_ragdoll(Scene& scene, const std::string& name, const Vec3& at, const Qu
 Scene make_ragdolls(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
     const int count = params.integer("ragdolls"), n = params.integer("n");
-    const int net_material = scene.add_material(material_spec("net", 150.0, params.number("young"), 0.3));
-    const int flesh = scene.add_material(material_spec("foam", 150.0, 1e6, 0.5));
+    const int net_material =
+        scene.add_material(material_spec("net", 150.0, params.number("young"), 0.3, 0.3));
+    const int flesh = scene.add_material(material_spec("foam", 150.0, 1e6, 0.5, 0.3));
     const double width = params.number("width"), spacing = width / (n - 1);
     const std::vector<int> nodes =
         add_joint_net(scene, n, spacing, Vec3(-0.5 * width, 0, -0.5 * width), net_material, "net_", 0.05);

@@ -73,7 +73,7 @@ void add_bennett(Scene& scene, double speed) {
 Scene make_four_bar(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
     const double speed = params.number("speed");
-    scene.materials[0] = material_spec("steel", 7850.0, 2e11);
+    scene.materials[0] = rigid_material("steel", 7850.0);
     scene.expect.push_back(expect_closed_joints(1e-7));
     scene.expect.push_back(expect_quantity("crank", "turned_z", 0.999 * speed * scene.seconds,
                                            1.001 * speed * scene.seconds, "the crank turns round and round"));
@@ -107,7 +107,7 @@ Scene make_four_bar(const Params& params) {
 // x = r cos(theta) + sqrt(l^2 - r^2 sin(theta)^2)
 Scene make_slider_crank(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
-    scene.materials[0] = material_spec("steel", 7850.0, 2e11);
+    scene.materials[0] = rigid_material("steel", 7850.0);
     const double r = 0.3, l = 0.9, speed = params.number("speed");
     const Vec3 A(r, 0, 0), B(r + l, 0, 0);
     const int crank = add_bar(scene, "crank", Vec3::Zero(), A, 0.0, {0.85, 0.35, 0.25});
@@ -138,7 +138,7 @@ Scene make_slider_crank(const Params& params) {
 
 Scene make_gear_pair_coupled(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
-    scene.materials[0] = material_spec("steel", 7850.0, 2e11);
+    scene.materials[0] = rigid_material("steel", 7850.0);
     const double module = 0.02, ratio = params.number("ratio"), speed = params.number("speed");
     const double small = 15, large = std::round(15 * ratio);
     const auto gear = [&](double teeth) {

@@ -42,7 +42,7 @@ Scene make_joint_net(const Params& params) {
     const int n = params.integer("n");
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
     const double spacing = 0.2;
-    const int material = scene.add_material(material_spec("link", 1000.0, params.number("young")));
+    const int material = scene.add_material(material_spec("link", 1000.0, params.number("young"), 0.3, 0.1));
     const double width = spacing * (n - 1);
     const std::vector<int> nodes =
         add_joint_net(scene, n, spacing, Vec3(-0.5 * width, 0, 0), material, "", 0.1 * spacing);

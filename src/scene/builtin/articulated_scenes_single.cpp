@@ -17,7 +17,7 @@ std::vector<ParamInfo> with(std::vector<ParamInfo> list, std::vector<ParamInfo> 
 }
 
 int steel_free(Scene& scene) {
-    return scene.add_material(material_spec("stiff", 1000.0, 1e9));
+    return scene.add_material(rigid_material("stiff", 1000.0));
 }
 
 // A cylinder of radius 0.5 m that rolls along x without sliding: its centre keeps v = omega r.
@@ -138,7 +138,7 @@ Scene make_physical_pendulum(const Params& params) {
 Scene make_gyroscope(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
     const double spin = params.number("spin"), l = 0.2, radius = 0.15, width = 0.04;
-    const int material = scene.add_material(material_spec("steel", 7850.0, 2e11));
+    const int material = scene.add_material(rigid_material("steel", 7850.0));
     const double mass = 7850.0 * M_PI * radius * radius * width;
     const double precession = mass * 9.81 * l / (0.5 * mass * radius * radius * spin);
     BodySpec rotor = body_spec(

@@ -76,7 +76,7 @@ SpringSpec branch_spring(double young, double thick, double length) {
 
 Scene make_tree(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
-    const int wood = scene.add_material(material_spec("wood", 600.0, 1e8));
+    const int wood = scene.add_material(material_spec("wood", 600.0, 1e8, 0.3, 0.1));
     const std::vector<Segment> segments = grow(params.integer("links"), params.text("kind") == "willow");
     for (std::size_t i = 0; i < segments.size(); ++i) {
         const Segment& segment = segments[i];
