@@ -1,4 +1,5 @@
 #include "geometry/mesh_check.hpp"
+#include "math/union_find.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -55,27 +56,8 @@ void for_each_edge(const std::vector<Side>& sides, const Visit& visit) {
     }
 }
 
-class DisjointSets {
-  public:
-    explicit DisjointSets(std::size_t count) : parent_(count) {
-        std::iota(parent_.begin(), parent_.end(), 0);
-    }
-    int find(int i) {
-        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-        return i;
-    }
-    void join(int a, int b) {
-        a = find(a);
-        b = find(b);
-        if (a != b) parent_[std::max(a, b)] = std::min(a, b);  // the root is the smallest member
-    }
-
-  private:
-    std::vector<int> parent_;
-};
-
-DisjointSets joined_vertices(const Mesh& mesh) {
-    DisjointSets sets(mesh.vertices.size());
+UnionFind joined_vertices(const Mesh& mesh) {
+    UnionFind sets(mesh.vertices.size());
     for (const Triangle& t : mesh.triangles) {
         sets.join(t[0], t[1]);
         sets.join(t[0], t[2]);
@@ -339,10 +321,10 @@ MeshReport check_mesh(const Mesh& mesh) {
     });
 
     const std::vector<char> used = used_vertices(mesh);
-    DisjointSets sets = joined_vertices(mesh);
+    UnionFind sets = joined_vertices(mesh);
     for (std::size_t v = 0; v < used.size(); ++v) {
         report.unused_vertices += !used[v];
-        report.components += used[v] && sets.find(static_cast<int>(v)) == static_cast<int>(v);
+        report.components += used[v] && sets.root(static_cast<int>(v)) == static_cast<int>(v);
     }
     report.signed_volume = signed_volume(mesh);
     report.inside_out = !mesh.triangles.empty() && report.closed() && report.signed_volume < 0.0;
@@ -402,12 +384,12 @@ std::vector<Edge> all_edges(const Mesh& mesh) {
 
 std::vector<Mesh> split_components(const Mesh& mesh) {
     const std::vector<char> used = used_vertices(mesh);
-    DisjointSets sets = joined_vertices(mesh);
+    UnionFind sets = joined_vertices(mesh);
     std::vector<int> part(mesh.vertices.size(), -1), target(mesh.vertices.size(), -1);
     std::vector<Mesh> parts;
     for (std::size_t v = 0; v < mesh.vertices.size(); ++v) {
         if (!used[v]) continue;
-        const int root = sets.find(static_cast<int>(v));
+        const int root = sets.root(static_cast<int>(v));
         if (root == static_cast<int>(v)) {
             part[v] = static_cast<int>(parts.size());
             parts.emplace_back();

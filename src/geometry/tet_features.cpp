@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "geometry/mesh_check.hpp"
+#include "math/union_find.hpp"
 
 namespace tenon::geometry {
 
@@ -145,20 +146,13 @@ void FeatureSurface::find_features(double sharp, double least) {
 }
 
 void FeatureSurface::find_patches() {
-    std::vector<int> root(mesh_.triangles.size());
-    std::iota(root.begin(), root.end(), 0);
-    const auto find = [&](int t) {
-        while (root[t] != t) t = root[t] = root[root[t]];
-        return t;
-    };
+    UnionFind smooth(mesh_.triangles.size());
     for (std::size_t e = 0; e < edges_.size(); ++e)
-        if (!sharp_[e] && edge_triangles_[e][0] >= 0) {
-            const int a = find(edge_triangles_[e][0]), b = find(edge_triangles_[e][1]);
-            root[std::max(a, b)] = std::min(a, b);
-        }
-    patch_of_.assign(root.size(), -1);
-    for (std::size_t t = 0; t < root.size(); ++t) {
-        const int r = find(static_cast<int>(t));
+        if (!sharp_[e] && edge_triangles_[e][0] >= 0)
+            smooth.join(edge_triangles_[e][0], edge_triangles_[e][1]);
+    patch_of_.assign(smooth.size(), -1);
+    for (std::size_t t = 0; t < smooth.size(); ++t) {
+        const int r = smooth.root(static_cast<int>(t));
         if (patch_of_[r] < 0) {
             patch_of_[r] = static_cast<int>(patches_.size());
             patches_.emplace_back();

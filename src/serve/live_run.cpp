@@ -9,6 +9,7 @@
 #include <functional>
 #include <numeric>
 
+#include "math/union_find.hpp"
 #include "tenon/error.hpp"
 #include "verify/verify.hpp"
 
@@ -22,20 +23,14 @@ double now_seconds() {
 // The mass that a pull on a body has to move: its own and that of all bodies tied to it by joints.
 std::vector<double> tied_masses(const Model& model, const State& state) {
     const std::size_t count = state.q.size();
-    std::vector<std::size_t> root(count);
-    std::iota(root.begin(), root.end(), 0);
-    const auto find = [&](std::size_t i) {
-        while (root[i] != i) i = root[i] = root[root[i]];
-        return i;
-    };
+    UnionFind tied(count);
     for (const Joint& joint : model.joints)
         if (joint.bodies[0] >= 0 && joint.bodies[1] >= 0 && state.dynamic(joint.bodies[0]) &&
             state.dynamic(joint.bodies[1]))
-            root[find(static_cast<std::size_t>(joint.bodies[0]))] =
-                find(static_cast<std::size_t>(joint.bodies[1]));
+            tied.join(joint.bodies[0], joint.bodies[1]);
     std::vector<double> sum(count, 0.0), mass(count);
-    for (std::size_t i = 0; i < count; ++i) sum[find(i)] += model.bodies.mass[i];
-    for (std::size_t i = 0; i < count; ++i) mass[i] = sum[find(i)];
+    for (std::size_t i = 0; i < count; ++i) sum[tied.root(static_cast<int>(i))] += model.bodies.mass[i];
+    for (std::size_t i = 0; i < count; ++i) mass[i] = sum[tied.root(static_cast<int>(i))];
     return mass;
 }
 

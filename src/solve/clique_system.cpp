@@ -1,4 +1,5 @@
 #include "solve/clique_system.hpp"
+#include "math/union_find.hpp"
 
 #include <numeric>
 
@@ -37,20 +38,6 @@ void for_entries(const CliqueSystem& system, const Visit& visit) {
                 visit(rows[i], rows[j], matrix[i + j * rows.size()]);
     }
 }
-
-struct UnionFind {
-    std::vector<int> parent;
-    explicit UnionFind(int count) : parent(count) { std::iota(parent.begin(), parent.end(), 0); }
-    int find(int i) {
-        while (parent[i] != i) i = parent[i] = parent[parent[i]];
-        return i;
-    }
-    bool join(int a, int b) {
-        a = find(a), b = find(b);
-        parent[b] = a;
-        return a != b;
-    }
-};
 
 }  // namespace
 

@@ -196,7 +196,7 @@ export class App {
   private labelRuns(): void {
     this.middle.querySelectorAll('.runlabel, .divider').forEach((element) => element.remove());
     if (this.views.length < 2) return;
-    this.bodyList.element.hidden = true; // both parts stay in sight; the button brings it back
+    this.bodyList.element.hidden = this.right.hidden = true; // both parts stay in sight; the buttons bring the panels back
     this.middle.append(h('div', { class: 'divider' }));
     this.views.forEach((view, i) => this.middle.append(h('div', { class: 'runlabel', style: `left:calc(${50 * i}% + 12px)` }, `${view.model.file} · ${view.model.method}`)));
   }

@@ -34,23 +34,17 @@ PointMap map_of(const StepInput& in, const Support& s, const Vec3& point,
 
 // Groups that a contact connects belong together; what is held or scripted connects nothing.
 void ContactSolver::find_islands(int groups) {
-    parent_.resize(groups);
-    std::iota(parent_.begin(), parent_.end(), 0);
-    const auto root = [&](int i) {
-        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-        return i;
-    };
+    groups_.reset(groups);
     for (const ContactRow& row : rows_) {
         if (row.a.count == 0 || row.b.count == 0) continue;
-        const int a = root(row.a.group), b = root(row.b.group);
-        parent_[std::max(a, b)] = std::min(a, b);
+        groups_.join(row.a.group, row.b.group);
     }
     island_.assign(groups, -1);
     islands_used_ = 0;
     for (std::size_t p = 0; p < rows_.size(); ++p) {
         const PointMap& map = rows_[p].a.count > 0 ? rows_[p].a : rows_[p].b;
         if (map.count == 0) continue;  // both sides are moved from outside
-        int& island = island_[root(map.group)];
+        int& island = island_[groups_.root(map.group)];
         if (island < 0) {
             island = islands_used_++;
             if (islands_used_ > static_cast<int>(islands_.size())) islands_.emplace_back();

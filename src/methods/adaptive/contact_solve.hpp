@@ -1,6 +1,7 @@
 // Contact impulses by projected Gauss-Seidel over the groups' inverse matrices (Eqs. 13-15), island by island.
 #pragma once
 
+#include "math/union_find.hpp"
 #include "methods/adaptive/contact_island.hpp"
 
 namespace tenon::adaptive {
@@ -18,8 +19,9 @@ class ContactSolver {
     void find_islands(int groups);
     void apply_impulses(std::vector<MixedSystem>& groups, const std::vector<TouchPoint>& points);
 
-    std::vector<ContactRow> rows_;      // of points
-    std::vector<int> parent_, island_;  // of groups
+    std::vector<ContactRow> rows_;  // of points
+    UnionFind groups_;
+    std::vector<int> island_;  // of groups
     std::vector<ContactIsland> islands_;
     int islands_used_ = 0;
     std::vector<std::vector<double>> load_;  // of each group, on all its nodes

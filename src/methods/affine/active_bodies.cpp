@@ -1,8 +1,8 @@
 // Iterations cost what still moves: bodies at rest stay, the active set goes on by itself.
 #include <algorithm>
 
+#include "math/union_find.hpp"
 #include "methods/affine/island_newton.hpp"
-#include "methods/affine/union_find.hpp"
 
 namespace tenon::affine {
 namespace {

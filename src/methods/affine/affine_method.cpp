@@ -8,6 +8,7 @@
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
 #include "methods/affine/barrier_scale.hpp"
+#include "methods/affine/coupled_method.hpp"
 #include "methods/affine/free_body.hpp"
 #include "methods/affine/newton_system.hpp"
 #include "methods/affine/open_start.hpp"
@@ -531,9 +532,12 @@ void AffineMethod::load(std::istream& in) {
 namespace {
 
 std::optional<Unsupported> supports(const Scene& scene) {
-    if (!scene.elastic.empty())
-        return Unsupported{"elastic[0]", "the affine method has no elastic bodies", "use --method adaptive"};
-    return unsupported_joint(scene);
+    if (!needs_coupled_solve(scene)) return std::nullopt;
+    const auto solve = scene.method_params.find("solve");
+    if (solve != scene.method_params.end() && solve->second == ParamValue(std::string("islands")))
+        return Unsupported{"method.solve", "islands have no elastic bodies and linear joints only",
+                           "leave it out, or \"coupled\""};
+    return unsupported_when_coupled(scene);
 }
 
 // Barriers keep bodies apart that start apart.
@@ -550,7 +554,17 @@ std::unique_ptr<Stepper> make(const Model& model, const State& state, const Para
     start.assign_without_memory(state);
     std::vector<std::string> told = open_touching_bodies(model, start);
     check_start(model, start);
-    return std::make_unique<AffineMethod>(model, start, read_settings(params), std::move(told));
+    const Settings settings = read_settings(params);
+    const std::string solve = params.text("solve");
+    const bool coupled = solve == "coupled" || needs_coupled_solve(model) ||
+                         (solve == "auto" && links_moving_bodies(model));
+    if (coupled)
+        for (const char* key : {"log", "dump"})
+            if (!params.text(key).empty())
+                throw InputError("", std::string("method.") + key, "is of the solve by islands only",
+                                 "leave it out, or --set method.solve=islands where the scene allows it");
+    if (coupled) return std::make_unique<CoupledMethod>(model, start, settings, std::move(told));
+    return std::make_unique<AffineMethod>(model, start, settings, std::move(told));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "methods/affine/island.hpp"
+#include "math/union_find.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 
 #include "math/parallel.hpp"
-#include "methods/affine/union_find.hpp"
 
 namespace tenon::affine {
 

@@ -56,6 +56,13 @@ std::vector<ParamInfo> parameter_list() {
          1e4,
          {},
          "m/s"},
+        {"solve",
+         std::string("auto"),
+         "islands: of linked bodies, each by itself; coupled: everything at once, as elastic bodies and joints "
+         "with limits, springs or bilinear constraints need",
+         0,
+         0,
+         {"auto", "islands", "coupled"}},
         {"log", std::string(), "file that gets a line for every Newton iteration"},
         {"dump", std::string(),
          "beginning of the names of files that get the Newton systems of one step, in Matrix Market form"},

@@ -2,6 +2,7 @@
 #include <map>
 #include <numeric>
 
+#include "math/union_find.hpp"
 #include "methods/articulated/method.hpp"
 #include "methods/articulated/row_component.hpp"
 #include "methods/articulated/topology.hpp"
@@ -45,31 +46,27 @@ bool ArticulatedMethod::restart_at_limits() {
 
 // Components whose links touch each other are solved as one, with their contacts as soft rows.
 void ArticulatedMethod::merge_touching(const Model& model, const State& state) {
-    std::vector<int> root(components_.size());
-    std::iota(root.begin(), root.end(), 0);
-    const auto find = [&](int i) {
-        while (root[i] != i) i = root[i] = root[root[i]];
-        return i;
-    };
+    UnionFind touching(components_.size());
     std::vector<std::uint64_t> signature;
     std::vector<char> merges(components_.size(), 0);
     const auto& points = contacts_->points();
     for (const ContactPoint& c : points) {
         if (!c.both_move) continue;
         const int a = component_of_[c.a], b = component_of_[c.b];
-        root[find(b)] = find(a);
+        touching.join(a, b);
         merges[a] = merges[b] = 1;
         signature.push_back((static_cast<std::uint64_t>(c.a) << 32) | static_cast<std::uint32_t>(c.b));
     }
     const bool same = signature == merged_signature_ && !merged_.empty();
     std::map<int, std::vector<int>> contacts_of, bodies_of;  // by root
     for (std::size_t k = 0; k < points.size(); ++k)
-        if (points[k].both_move) contacts_of[find(component_of_[points[k].a])].push_back(static_cast<int>(k));
+        if (points[k].both_move)
+            contacts_of[touching.root(component_of_[points[k].a])].push_back(static_cast<int>(k));
     if (!same) {
         merged_.clear();
         for (std::size_t c = 0; c < components_.size(); ++c)
             if (merges[c]) {
-                std::vector<int>& list = bodies_of[find(static_cast<int>(c))];
+                std::vector<int>& list = bodies_of[touching.root(static_cast<int>(c))];
                 list.insert(list.end(), components_[c]->bodies.begin(), components_[c]->bodies.end());
             }
         for (auto& [top, bodies] : bodies_of)

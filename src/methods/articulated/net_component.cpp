@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "math/parallel.hpp"
+#include "math/union_find.hpp"
 
 namespace tenon::articulated {
 namespace {
@@ -45,15 +46,10 @@ NetLayout find_net(const Model& model, const State& state, const std::vector<int
                    const std::vector<int>& joints) {
     NetLayout layout;
     // sides of joints (2j, 2j+1) that are one point: the two sides of a joint, and equal anchors of a body
-    std::vector<int> root(2 * joints.size());
-    std::iota(root.begin(), root.end(), 0);
-    const auto find = [&](int i) {
-        while (root[i] != i) i = root[i] = root[root[i]];
-        return i;
-    };
+    UnionFind same_point(2 * joints.size());
     std::unordered_map<int, std::vector<int>> sides_of;
     for (std::size_t j = 0; j < joints.size(); ++j) {
-        root[find(static_cast<int>(2 * j + 1))] = find(static_cast<int>(2 * j));
+        same_point.join(static_cast<int>(2 * j), static_cast<int>(2 * j + 1));
         for (int side = 0; side < 2; ++side) {
             const int body = model.joints[joints[j]].bodies[side];
             if (body >= 0 && state.dynamic(body)) sides_of[body].push_back(static_cast<int>(2 * j) + side);
@@ -64,13 +60,12 @@ NetLayout find_net(const Model& model, const State& state, const std::vector<int
         const auto& sides = sides_of[body];
         for (std::size_t a = 0; a < sides.size(); ++a)
             for (std::size_t b = a + 1; b < sides.size(); ++b)
-                if ((point_at(sides[a]) - point_at(sides[b])).norm() < 1e-9)
-                    root[find(sides[b])] = find(sides[a]);
+                if ((point_at(sides[a]) - point_at(sides[b])).norm() < 1e-9) same_point.join(sides[a], sides[b]);
     }
-    std::vector<int> number(root.size(), -1);
+    std::vector<int> number(same_point.size(), -1);
     int count = 0;
     for (std::size_t j = 0; j < joints.size(); ++j) {
-        int& n = number[find(static_cast<int>(2 * j))];
+        int& n = number[same_point.root(static_cast<int>(2 * j))];
         if (n < 0) n = count++;
         layout.point_of_joint.push_back(n);
     }

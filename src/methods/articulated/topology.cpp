@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "math/union_find.hpp"
 #include "methods/articulated/ball_chain.hpp"
 #include "methods/articulated/net_component.hpp"
 #include "methods/articulated/row_component.hpp"
@@ -13,13 +14,9 @@ namespace {
 struct Graph {
     const Model& model;
     const State& state;
-    std::vector<int> root;                    // union-find over bodies
+    UnionFind sets;                           // of bodies
     std::vector<std::vector<int>> joints_of;  // only filled for bodies with joints
 
-    int find(int i) {
-        while (root[i] != i) i = root[i] = root[root[i]];
-        return i;
-    }
     bool moving(int body) const { return body >= 0 && state.dynamic(body); }
 };
 
@@ -134,8 +131,7 @@ std::unique_ptr<Component> make_component(const Graph& graph, std::vector<int> b
 std::vector<std::unique_ptr<Component>> make_components(const Model& model, const State& state,
                                                         const SolverChoice& choice) {
     const int count = model.bodies.size();
-    Graph graph{model, state, std::vector<int>(count), std::vector<std::vector<int>>(count)};
-    std::iota(graph.root.begin(), graph.root.end(), 0);
+    Graph graph{model, state, UnionFind(count), std::vector<std::vector<int>>(count)};
     for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
         const Joint& joint = model.joints[j];
         if (state.broken[j]) continue;
@@ -146,7 +142,7 @@ std::vector<std::unique_ptr<Component>> make_components(const Model& model, cons
             if (first < 0)
                 first = body;
             else
-                graph.root[graph.find(body)] = graph.find(first);
+                graph.sets.join(body, first);
         }
     }
     // components in the order of their first body
@@ -154,7 +150,7 @@ std::vector<std::unique_ptr<Component>> make_components(const Model& model, cons
     std::vector<std::vector<int>> bodies, joints;
     for (int body = 0; body < count; ++body) {
         if (!graph.moving(body)) continue;
-        const int top = graph.find(body);
+        const int top = graph.sets.root(body);
         if (number[top] < 0) {
             number[top] = static_cast<int>(bodies.size());
             bodies.emplace_back();
@@ -167,7 +163,7 @@ std::vector<std::unique_ptr<Component>> make_components(const Model& model, cons
         if (state.broken[j]) continue;
         for (int body : bodies_bound(model, joint))
             if (graph.moving(body)) {
-                joints[number[graph.find(body)]].push_back(j);
+                joints[number[graph.sets.root(body)]].push_back(j);
                 break;
             }
     }

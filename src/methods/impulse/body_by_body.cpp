@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "math/parallel.hpp"
-#include "methods/impulse/disjoint_sets.hpp"
+#include "math/union_find.hpp"
 
 namespace tenon::impulse {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using TwoSides = std::vector<std::array<Vec3, 2>>;  // per contact: the impulse on a, on b
 
 // What bodies that follow a script give to each group: impulse times their velocity at the contact.
-void add_scripted_work(const ContactProblem& problem, const TwoSides& impulse, DisjointSets& groups,
+void add_scripted_work(const ContactProblem& problem, const TwoSides& impulse, UnionFind& groups,
                        std::vector<double>& work) {
     for (std::size_t k = 0; k < problem.contacts.size(); ++k) {
         const ContactPoint& c = problem.contacts[k];
@@ -25,7 +25,7 @@ void add_scripted_work(const ContactProblem& problem, const TwoSides& impulse, D
 
 int scale_to_energy(ContactProblem& problem, const std::vector<Twist>& start, const TwoSides& impulse) {
     const std::size_t bodies = problem.twist.size();
-    DisjointSets groups;
+    UnionFind groups;
     groups.reset(bodies);
     for (const ContactPoint& c : problem.contacts)
         if (problem.mass[c.a].movable && problem.mass[c.b].movable) groups.join(c.a, c.b);

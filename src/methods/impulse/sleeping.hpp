@@ -4,8 +4,8 @@
 #include <iosfwd>
 #include <vector>
 
+#include "math/union_find.hpp"
 #include "methods/impulse/contact_finder.hpp"
-#include "methods/impulse/disjoint_sets.hpp"
 
 namespace tenon::impulse {
 
@@ -31,7 +31,7 @@ class Sleeping {
 
     std::vector<char> asleep_;
     std::vector<double> quiet_;
-    DisjointSets groups_;
+    UnionFind groups_;
     std::vector<int> fell_asleep_;
     std::vector<char> group_ready_;
 };

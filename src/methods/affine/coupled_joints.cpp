@@ -1,0 +1,327 @@
+#include "methods/affine/coupled_joints.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "methods/affine/bodies.hpp"
+#include "model/joint_rows.hpp"
+
+namespace tenon::affine {
+namespace {
+
+using articulated::DriveRow;
+using Kind = DriveRow::Kind;
+
+// Over the inertia that a coordinate feels within a step: limits give by a millionth of what their load would move.
+constexpr double limit_over_inertia = 1e6, servo_over_inertia = 1e5;
+constexpr double settling_time = 0.1;  // s: bounded motors that hold a position are damped by it
+
+const DriveSpec* spec_of(const DriveRow& row, const Joint& joint) {
+    const auto k = static_cast<std::size_t>(row.coordinate);
+    return k < joint.spec.drives.size() ? &joint.spec.drives[k] : nullptr;
+}
+
+const SpringSpec* spring_of(const DriveRow& row, const Joint& joint) {
+    if (row.kind == Kind::bend) return &*joint.spec.bend;
+    if (const DriveSpec* spec = spec_of(row, joint); spec && spec->spring) return &*spec->spring;
+    return joint.spec.type == JointType::ball && row.coordinate == 1 && joint.spec.twist ? &*joint.spec.twist
+                                                                                         : nullptr;
+}
+
+double armature_of(const DriveRow& row, const Joint& joint) {
+    const DriveSpec* spec = spec_of(row, joint);
+    return row.kind == Kind::smooth && spec ? spec->armature : 0.0;
+}
+
+bool is_exact(const DriveRow& row) {
+    return row.kind == Kind::servo && row.bound >= 1e299 && !row.has_gains;
+}
+
+Mat34 single(double value) {
+    Mat34 out = Mat34::Zero();
+    out(0, 0) = value;
+    return out;
+}
+
+}  // namespace
+
+double drive_energy(const DriveRow& row, double c) {
+    if (row.kind == Kind::force) return -row.target * c;
+    if (row.kind == Kind::limit) {
+        const double beyond = std::max(0.0, c - row.high) + std::min(0.0, c - row.low);
+        return 0.5 * row.stiffness * beyond * beyond;
+    }
+    if (row.stiffness <= 0.0) return 0.0;
+    const double x = std::abs(c - row.target), corner = row.bound / row.stiffness;
+    return x <= corner ? 0.5 * row.stiffness * x * x : row.bound * (x - 0.5 * corner);
+}
+
+double drive_slope(const DriveRow& row, double c) {
+    if (row.kind == Kind::force) return -row.target;
+    if (row.kind == Kind::limit)
+        return row.stiffness * (std::max(0.0, c - row.high) + std::min(0.0, c - row.low));
+    return std::clamp(row.stiffness * (c - row.target), -row.bound, row.bound);
+}
+
+double drive_curvature(const DriveRow& row, double c) {
+    if (row.kind == Kind::force) return 0.0;
+    if (row.kind == Kind::limit) return c > row.high || c < row.low ? row.stiffness : 0.0;
+    return row.stiffness * std::abs(c - row.target) <= row.bound ? row.stiffness : 0.0;
+}
+
+CoupledJoints::CoupledJoints(const Model& model, const State& state, const CoupledNodes& nodes)
+    : model_(&model), nodes_(nodes), still_(state.q), joints_(model.joints) {
+    const auto moves = [&](int body) { return body >= 0 && nodes.of_body[body] >= 0; };
+    for (std::size_t j = 0; j < joints_.size(); ++j) {
+        Joint& joint = joints_[j];
+        if (joint.spec.type == JointType::coupling) {
+            couplings_.push_back(static_cast<int>(j));
+            continue;
+        }
+        if (!moves(joint.bodies[0]) && !moves(joint.bodies[1])) continue;
+        joint.spec.linear = false;  // bodies do not stretch: the sixth row of a linear hinge says nothing new
+        closed_.push_back(static_cast<int>(j));
+        for (const DriveRow& row : articulated::make_drive_rows(joint, static_cast<int>(j)))
+            all_drives_.push_back({row, 0.0, {}});
+    }
+    for (CoupledDrive& drive : all_drives_) {
+        drive.history.older_q = drive.history.older_rate = drive.history.acceleration = Mat34::Zero();
+    }
+}
+
+const Mat34& CoupledJoints::map_of(int body, const std::vector<Mat34>& q) const {
+    if (body < 0) return world_map();
+    return nodes_.of_body[body] < 0 ? still_[body] : q[nodes_.of_body[body]];
+}
+
+void CoupledJoints::add_sides(const Joint& joint, const std::array<Mat34, 2>& gradient, double factor,
+                              CoupledRow& row) const {
+    for (int side = 0; side < 2; ++side) {
+        const int node = joint.bodies[side] < 0 ? -1 : nodes_.of_body[joint.bodies[side]];
+        if (node < 0) continue;
+        int place = 0;
+        while (place < row.count && row.node[place] != node) ++place;
+        if (place == row.count) {
+            row.node[row.count] = node;
+            row.gradient[row.count++].setZero();
+        }
+        row.gradient[place] += factor * gradient[side];
+    }
+}
+
+double CoupledJoints::coordinate(const CoupledDrive& drive, const std::vector<Mat34>& q, CoupledRow* row) const {
+    const Joint& joint = joints_[drive.row.joint];
+    const Mat34 &qa = map_of(joint.bodies[0], q), &qb = map_of(joint.bodies[1], q);
+    if (!row) return articulated::evaluate(drive.row, joint, qa, qb).coordinate;
+    std::array<Mat34, 2> gradient;
+    const double value = articulated::evaluate(drive.row, joint, qa, qb, &gradient).coordinate;
+    row->joint = drive.row.joint;
+    row->count = 0;
+    row->on_second = gradient[1];
+    add_sides(joint, gradient, 1.0, *row);
+    return value;
+}
+
+double CoupledJoints::drives_energy(const std::vector<Mat34>& q) const {
+    double sum = 0.0;
+    for (const CoupledDrive& drive : drives_) sum += drive_energy(drive.row, coordinate(drive, q));
+    return sum;
+}
+
+std::vector<BodyHistory> CoupledJoints::histories() const {
+    std::vector<BodyHistory> all;
+    for (const CoupledDrive& drive : all_drives_) all.push_back(drive.history);
+    return all;
+}
+
+bool CoupledJoints::set_histories(const std::vector<BodyHistory>& histories) {
+    if (histories.size() != all_drives_.size()) return false;
+    for (std::size_t k = 0; k < histories.size(); ++k) all_drives_[k].history = histories[k];
+    return true;
+}
+
+// 1 / (inertia along the coordinate), from turns and shifts of the bodies.
+double CoupledJoints::ease(const CoupledRow& row, const State& state) const {
+    double sum = 0.0;
+    for (int k = 0; k < row.count; ++k) {
+        const CoupledNode& node = nodes_.node[row.node[k]];
+        if (node.body < 0 || !state.dynamic(node.body)) continue;
+        const Mat34 &q = state.q[node.body], &g = row.gradient[k];
+        Vec3 turn = Vec3::Zero();
+        for (int c = 0; c < 3; ++c) turn += q.col(c).cross(g.col(c));
+        const Vec3 local = q.leftCols<3>().transpose() * turn;
+        sum += local.cwiseAbs2().dot(model_->bodies.moments_of_inertia(node.body).cwiseInverse()) +
+               g.col(3).squaredNorm() / model_->bodies.mass[node.body];
+    }
+    return sum;
+}
+
+void CoupledJoints::begin(CoupledDrive& drive, const State& state, const StepTimes& times) {
+    DriveRow& row = drive.row;
+    const Joint& joint = joints_[row.joint];
+    std::vector<Mat34> q(nodes_.node.size());
+    for (std::size_t n = 0; n < q.size(); ++n)
+        if (nodes_.node[n].body >= 0) q[n] = state.q[nodes_.node[n].body];
+    row.reference = state.joint_coordinate[row.joint][std::min(row.coordinate, 2)];
+    CoupledRow gradient;
+    row.reference = coordinate(drive, q, &gradient);
+    const double inertia = 1.0 / std::max(ease(gradient, state), 1e-300);
+    const DriveSpec* spec = spec_of(row, joint);
+    const double time = times.start + times.h;
+    switch (row.kind) {
+        case Kind::smooth:
+        case Kind::bend: {
+            const SpringSpec* spring = spring_of(row, joint);
+            const double stiffness = spring ? spring->stiffness : 0.0,
+                         damping = spring ? spring->damping / times.h : 0.0,
+                         armature = armature_of(row, joint) / times.potential_scale;
+            const double rest = spring && row.kind == Kind::smooth ? spring->rest : 0.0;
+            double rate = 0.0;
+            for (int k = 0; k < gradient.count; ++k)
+                rate += gradient.gradient[k]
+                            .cwiseProduct(state.rate[nodes_.node[gradient.node[k]].body])
+                            .sum();
+            drive.armature_target = inertial_target(times.integrator, times.h, times.fresh, single(row.reference),
+                                                    single(rate), drive.history, Mat34::Zero())(0, 0);
+            row.stiffness = stiffness + damping + armature;
+            row.bound = 1e300;
+            if (row.stiffness > 0.0)
+                row.target = (stiffness * rest + damping * row.reference + armature * drive.armature_target) /
+                             row.stiffness;
+            break;
+        }
+        case Kind::limit:
+            row.low = (*spec->limits)[0];
+            row.high = (*spec->limits)[1];
+            row.stiffness = limit_over_inertia * inertia / times.potential_scale;
+            break;
+        case Kind::servo: {
+            const MotorSpec& motor = spec->motor;
+            const double wanted = motor_target(motor, state, time), h = times.h;
+            row.bound = motor.max;
+            row.stiffness = servo_over_inertia * inertia / times.potential_scale;
+            if (row.has_gains) {
+                const double kp = motor.type == MotorSpec::Type::position ? motor.stiffness : 0.0,
+                             kd = motor.damping / h;
+                row.stiffness = kp + kd;
+                const double ahead = motor.type == MotorSpec::Type::velocity ? h * wanted : 0.0;
+                row.target = (kp * wanted + kd * (row.reference + ahead)) / row.stiffness;
+            } else if (motor.type == MotorSpec::Type::velocity) {
+                row.target = row.reference + h * wanted;
+            } else if (row.bound < 1e299) {  // theta - w + tau ((theta - start)/h - dw/dt) = 0
+                const double rate = (wanted - motor_target(motor, state, time - h)) / h, share = settling_time / h;
+                row.target = (wanted + share * row.reference + settling_time * rate) / (1.0 + share);
+            } else {
+                row.target = wanted;
+            }
+            break;
+        }
+        case Kind::friction:
+            row.target = row.reference;
+            row.bound = spec->friction;
+            row.stiffness = servo_over_inertia * inertia / times.potential_scale;
+            break;
+        case Kind::force:
+            row.target = std::clamp(motor_target(spec->motor, state, time), -spec->motor.max, spec->motor.max);
+            break;
+    }
+}
+
+void CoupledJoints::start_step(const Model& model, const State& state, const StepTimes& times) {
+    model_ = &model;
+    still_ = state.q;
+    drives_.clear();
+    servos_.clear();
+    for (CoupledDrive& drive : all_drives_) {
+        if (state.broken[drive.row.joint]) continue;
+        begin(drive, state, times);
+        (is_exact(drive.row) ? servos_ : drives_).push_back(drive);
+    }
+    rows_.clear();
+    active_.clear();
+    active_couplings_.clear();
+    for (const int j : closed_) {
+        if (state.broken[j]) continue;
+        active_.push_back(j);
+        for (int r = joint_row_count(joints_[j].spec); r > 0; --r) rows_.emplace_back().joint = j;
+    }
+    for (const CoupledDrive& servo : servos_) rows_.emplace_back().joint = servo.row.joint;
+    for (const int j : couplings_) {
+        const JointSpec& spec = joints_[j].spec;
+        if (state.broken[j] || state.broken[spec.joints[0]] || state.broken[spec.joints[1]]) continue;
+        Coupling& coupling = active_couplings_.emplace_back();
+        coupling.joint = j;
+        for (int which = 0; which < 2; ++which)
+            coupling.reference[which] = state.joint_coordinate[spec.joints[which]][spec.coordinates[which]];
+        rows_.emplace_back().joint = j;
+    }
+}
+
+void CoupledJoints::end_step(const Model&, const State& state, const StepTimes& times) {
+    std::vector<Mat34> q(nodes_.node.size());
+    for (std::size_t n = 0; n < q.size(); ++n)
+        if (nodes_.node[n].body >= 0) q[n] = state.q[nodes_.node[n].body];
+    for (CoupledDrive& drive : all_drives_) {
+        if (state.broken[drive.row.joint] || armature_of(drive.row, joints_[drive.row.joint]) <= 0.0) continue;
+        const Mat34 before = single(drive.row.reference);
+        Mat34 rate = Mat34::Zero();
+        finish_rate(times.integrator, times.h, times.fresh, single(coordinate(drive, q)), before, rate,
+                    drive.history);
+    }
+}
+
+// q2 - ratio q1 - offset.
+double CoupledJoints::coupling_value(const Coupling& coupling, const std::vector<Mat34>& q, CoupledRow* row) const {
+    const JointSpec& spec = joints_[coupling.joint].spec;
+    const double factor[2] = {-spec.ratio, 1.0};
+    double value = -spec.offset;
+    for (int which = 0; which < 2; ++which) {
+        const Joint& joint = joints_[spec.joints[which]];
+        const int k = spec.coordinates[which];
+        const JointCoordinate c =
+            joint_coordinate(joint, k, map_of(joint.bodies[0], q), map_of(joint.bodies[1], q));
+        const bool turns = coordinate_is_angle(joint.spec.type, k);
+        value += factor[which] * (turns ? unwrapped(c.value, coupling.reference[which]) : c.value);
+        if (row) add_sides(joint, c.gradient, factor[which], *row);
+    }
+    return value;
+}
+
+void CoupledJoints::linearise(const std::vector<Mat34>& q) {
+    auto row = rows_.begin();
+    JointRows values;
+    for (const int j : active_) {
+        const Joint& joint = joints_[j];
+        joint_rows(joint, map_of(joint.bodies[0], q), map_of(joint.bodies[1], q), values);
+        for (int k = 0; k < values.count; ++k, ++row) {
+            row->count = 0;
+            row->value = values.value[k];
+            row->on_second = values.gradient[1][k];
+            add_sides(joint, {values.gradient[0][k], values.gradient[1][k]}, 1.0, *row);
+        }
+    }
+    for (const CoupledDrive& servo : servos_) {
+        row->value = coordinate(servo, q, &*row) - servo.row.target;
+        ++row;
+    }
+    for (const Coupling& coupling : active_couplings_) {
+        row->count = 0;
+        row->on_second.setZero();
+        row->value = coupling_value(coupling, q, &*row);
+        ++row;
+    }
+}
+
+void CoupledJoints::values(const std::vector<Mat34>& q, std::vector<double>& out) const {
+    out.resize(rows_.size());
+    double* value = out.data();
+    for (const int j : active_) {
+        const Joint& joint = joints_[j];
+        joint_row_values(joint, map_of(joint.bodies[0], q), map_of(joint.bodies[1], q), value);
+        value += joint_row_count(joint.spec);
+    }
+    for (const CoupledDrive& servo : servos_) *value++ = coordinate(servo, q) - servo.row.target;
+    for (const Coupling& coupling : active_couplings_) *value++ = coupling_value(coupling, q, nullptr);
+}
+
+}  // namespace tenon::affine

@@ -1,0 +1,63 @@
+// The affine method for scenes with elastic bodies, or with joints that are more than fixed points: all bodies, vertices
+// and joints in one Newton solve.
+#pragma once
+
+#include <memory>
+
+#include "methods/affine/coupled_newton.hpp"
+#include "methods/affine/restitution.hpp"
+#include "methods/affine/settings.hpp"
+#include "tenon/method.hpp"
+
+namespace tenon::affine {
+
+// Whether a scene asks for it.
+bool needs_coupled_solve(const Scene& scene);
+bool needs_coupled_solve(const Model& model);
+bool links_moving_bodies(const Model& model);  // whether it is the better choice
+std::optional<Unsupported> unsupported_when_coupled(const Scene& scene);
+
+class CoupledMethod final : public Stepper {
+  public:
+    CoupledMethod(const Model& model, const State& state, const Settings& settings, std::vector<std::string> told);
+
+    StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
+    void save(std::ostream& out) const override;
+    void load(std::istream& in) override;
+
+  private:
+    void plan_restitution(const Model& model, const State& state, double dt);
+    void prepare(const Model& model, const State& state, double h);
+    void prepare_body(const Model& model, const State& state, int node, const Wrench& wrench);
+    void prepare_vertices(const State& state, int node, const std::vector<std::vector<Vec3>>& acceleration);
+    void prepare_contacts(const Model& model, const State& state, double h);
+    double rigidity_of(const Model& model, int body) const;
+    Mat34 scripted_target(const Mat34& start, const Mat34& before, const Mat34& after, double size) const;
+    void finish(const Model& model, State& state);
+    void write_outputs(const Model& model, State& state, Outputs& outputs, StepReport& report);
+    void write_joints(const Model& model, State& state, Outputs& outputs, StepReport& report);
+    void report_strain(const Model& model, const State& state, StepReport& report);
+
+    Settings settings_;
+    CoupledStep step_;
+    CoupledSystem system_;
+    StageTimer timer_;
+    ContactScale scale_;
+    BouncePlan plan_;  // `wanted` is 0 when nothing was planned
+    StepTimes times_;
+    double tolerance_ = 0.0, eps_v_ = 0.0, length_ = 1.0;
+    double load_ = 0.0;  // N: weight of everything and the largest applied force
+    bool first_step_ = true;
+    double last_h_ = 0.0;
+    std::vector<Mat34> opened_;
+    std::vector<std::string> told_;
+    std::vector<Mat34> q_, rate_;
+    std::vector<BodyHistory> history_;           // of nodes
+    std::vector<BodyHistory> attached_history_;  // of attached vertices: first columns
+    std::vector<Mat34> script_q_;                // of nodes: where scripts of pins have got to
+    std::vector<double> rigidity_factor_;
+    std::vector<double> multipliers_;
+    std::vector<Vec3> x_, ahead_;
+};
+
+}  // namespace tenon::affine

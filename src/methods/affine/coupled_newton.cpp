@@ -1,0 +1,203 @@
+#include "methods/affine/coupled_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/LU>
+
+#include "math/interrupt.hpp"
+#include "math/parallel.hpp"
+
+namespace tenon::affine {
+namespace {
+
+constexpr int most_cuts = 60;         // of a step by contact
+constexpr double shortest = 1e-9;       // part of a step that is worth taking
+constexpr double sufficient = 1e-4;     // part of the promised decrease
+constexpr double price_factor = 2.0;    // times a row's multiplier: what its residual costs
+constexpr int most_blocked = 40;        // steps one after the other of which contact leaves nearly nothing
+
+}  // namespace
+
+double CoupledNewton::energy_at(const std::vector<Mat34>& q, std::vector<Vec3>& x) {
+    const auto stage = timer_.stage("energy");
+    step_.contacts.place(q, x);
+    const double contact = step_.contacts.evaluate(x) + step_.contacts.friction_energy(x);
+    return step_.smooth_energy(q, vertices_) + step_.potential_scale * contact;
+}
+
+double CoupledNewton::penalty(const std::vector<double>& values) const {
+    double sum = 0.0;
+    for (std::size_t r = 0; r < values.size(); ++r) sum += price_[r] * std::abs(values[r]);
+    return sum;
+}
+
+void CoupledNewton::note_residual() {
+    result_.residual = 0.0;
+    const auto& rows = step_.joints.rows();
+    for (std::size_t r = 0; r < values_.size(); ++r)
+        if (std::abs(values_[r]) > result_.residual) {
+            result_.residual = std::abs(values_[r]);
+            result_.open_joint = rows[r].joint;
+        }
+}
+
+void CoupledNewton::find_direction() {
+    {
+        const auto stage = timer_.stage("assemble");
+        step_.place_vertices(*q_, vertices_);
+        system_.assemble(step_, *q_, x_, vertices_, *multipliers_);
+    }
+    const auto stage = timer_.stage("solve");
+    system_.solve(step_, direction_, *multipliers_);
+    ++result_.solves;
+    slope_ = 0.0;
+    for (std::size_t k = 0; k < direction_.size(); ++k) slope_ += system_.gradient()[k] * direction_[k];
+    price_.resize(multipliers_->size(), 0.0);
+    for (std::size_t r = 0; r < price_.size(); ++r)
+        price_[r] = std::max(price_[r], price_factor * std::abs((*multipliers_)[r]));
+}
+
+double CoupledNewton::largest_motion() const {
+    double largest = 0.0;
+    for (int n = 0; n < step_.nodes.size(); ++n) {
+        const CoupledNode& node = step_.nodes.node[n];
+        const Eigen::Map<const Vec12> d(direction_.data() + 12 * n);
+        if (node.turns()) {
+            largest = std::max(largest, d.segment<3>(3).norm() +
+                                            node.size * (d.head<3>().norm() + d.tail<6>().cwiseAbs().sum()));
+        } else {
+            for (int k = 0; k < 4; ++k) largest = std::max(largest, d.segment<3>(3 * k).norm());
+        }
+    }
+    return largest;
+}
+
+// The state a fraction t along the direction; joints then are open by 1 - t of what they were. Turns bend the paths of
+// anchors: what that opens is closed again in the metric of the matrix.
+void CoupledNewton::make_trial(double t) {
+    const auto stage = timer_.stage("move");
+    trial_.resize(q_->size());
+    parallel_for(trial_.size(), 128, [&](std::size_t n) {
+        trial_[n] = moved(step_.nodes.node[n], (*q_)[n],
+                          Eigen::Map<const Vec12>(direction_.data() + 12 * n), t);
+    });
+    if (values_.empty()) return;
+    for (int pass = 0; pass < 2; ++pass) {
+        step_.joints.values(trial_, trial_values_);
+        gap_.resize(trial_values_.size());
+        double worst = 0.0;
+        for (std::size_t r = 0; r < gap_.size(); ++r) {
+            gap_[r] = trial_values_[r] - (1.0 - t) * values_[r];
+            worst = std::max(worst, std::abs(gap_[r]));
+        }
+        if (worst <= 0.01 * options_.joint_tolerance) return;
+        system_.close(step_, gap_, correction_);
+        for (std::size_t n = 0; n < trial_.size(); ++n)
+            trial_[n] = moved(step_.nodes.node[n], trial_[n],
+                              Eigen::Map<const Vec12>(correction_.data() + 12 * n), 1.0);
+    }
+    step_.joints.values(trial_, trial_values_);
+}
+
+bool CoupledNewton::right_handed() const {
+    for (std::size_t n = 0; n < trial_.size(); ++n)
+        if (step_.nodes.node[n].turns() && trial_[n].leftCols<3>().determinant() <= 0.0) return false;
+    return true;
+}
+
+// Shortens t until the straight path to the trial state is free.
+double CoupledNewton::filter(double t) {
+    for (int cut = 0; cut < most_cuts && t > shortest; ++cut) {
+        make_trial(t);
+        if (!right_handed()) {
+            t *= 0.5;
+            continue;
+        }
+        const auto stage = timer_.stage("ccd");
+        step_.contacts.place(trial_, trial_x_);
+        if (!step_.contacts.covers(trial_x_)) {
+            step_.contacts.find(x_, trial_x_);
+            step_.contacts.evaluate(x_);
+        }
+        const double part = step_.contacts.safe_step(x_, trial_x_, 0.2);
+        if (part >= 1.0) return t;
+        t *= std::min(0.95, 0.98 * part);
+    }
+    return 0.0;
+}
+
+// A bounded drive that held at the last iterate and yields at this one: the step was made for another potential.
+bool CoupledNewton::some_drive_changed_branch() {
+    const auto& drives = step_.joints.drives();
+    bool changed = false;
+    held_.resize(drives.size(), 0);
+    for (std::size_t k = 0; k < drives.size(); ++k) {
+        const double c = step_.joints.coordinate(drives[k], *q_);
+        const char held = drive_curvature(drives[k].row, c) > 0.0;
+        changed = changed || held != held_[k];
+        held_[k] = held;
+    }
+    return changed;
+}
+
+// False when no step leads down.
+bool CoupledNewton::take_step() {
+    const double motion = largest_motion();
+    const bool small = motion <= options_.tolerance;
+    const double start = energy_ + penalty(values_), slope = slope_ - penalty(values_);
+    double price = 0.0;
+    for (const double p : price_) price += p;
+    const double noise = 1e-12 * std::abs(energy_) + 1e-3 * options_.joint_tolerance * price;
+    double t = filter(std::min(1.0, options_.most_motion / std::max(motion, 1e-300)));
+    while (t > shortest) {
+        ++result_.line_search_steps;
+        const double energy = energy_at(trial_, trial_x_);
+        const double value = energy + penalty(values_.empty() ? values_ : trial_values_);
+        if (value <= start + noise + sufficient * t * slope || (small && t < 0.3)) {
+            energy_ = energy;
+            *q_ = trial_;
+            x_ = trial_x_;
+            if (!values_.empty()) values_ = trial_values_;
+            note_residual();
+            if (options_.record_path) result_.path.push_back(trial_);
+            const bool yields = some_drive_changed_branch();
+            result_.converged = small && !yields && result_.residual <= options_.joint_tolerance;
+            return true;
+        }
+        const double rise = value - start - t * slope;
+        t = filter(t * std::clamp(rise > 0.0 ? -0.5 * t * slope / rise : 0.5, 0.1, 0.5));
+    }
+    step_.contacts.evaluate(x_);
+    result_.converged = small && result_.residual <= options_.joint_tolerance;
+    return false;
+}
+
+CoupledResult CoupledNewton::run(std::vector<Mat34>& q, std::vector<double>& multipliers) {
+    q_ = &q;
+    multipliers_ = &multipliers;
+    result_ = {};
+    const std::size_t rows = step_.joints.rows().size();
+    multipliers.resize(rows, 0.0);
+    price_.assign(rows, 0.0);
+    step_.joints.values(q, values_);
+    energy_ = energy_at(q, x_);
+    note_residual();
+    some_drive_changed_branch();
+    int blocked = 0;
+    while (result_.iterations < options_.max_iterations) {
+        check_interrupt();
+        ++result_.iterations;
+        find_direction();
+        const double before = energy_;
+        const bool moved_on = take_step();
+        blocked = std::abs(energy_ - before) <= 1e-10 * std::abs(before) ? blocked + 1 : 0;
+        if (!result_.converged && moved_on && blocked < most_blocked) continue;
+        if (!result_.converged || !step_.contacts.stiffen_close_pairs()) break;
+        result_.converged = false;
+        energy_ = energy_at(q, x_);
+    }
+    return std::move(result_);
+}
+
+}  // namespace tenon::affine

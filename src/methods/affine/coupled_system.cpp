@@ -1,0 +1,429 @@
+#include "methods/affine/coupled_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+
+#include "math/parallel.hpp"
+#include "math/union_find.hpp"
+#include "tenon/error.hpp"
+
+namespace tenon::affine {
+namespace {
+
+constexpr double row_weight = 1e4;     // times the inertia that a row feels, in the augmented matrix
+constexpr double most_carried = 1e7;   // times that, for what hangs on a row
+constexpr int most_refinements = 20;   // of a solve with rows
+constexpr double closed_part = 1e-15;  // of the nodes' size
+constexpr double least_turn = 0.05;    // of a body's own inertia that its turns keep
+
+using Block = Eigen::Map<Mat12>;
+
+// The part of sum G_k . (w x (w x a_k)) / 2 that is quadratic in w.
+Mat3 turning_curvature(const Mat34& load, const Mat34& q) {
+    const Mat3 moment = load.leftCols<3>() * q.leftCols<3>().transpose();
+    return 0.5 * (moment + moment.transpose()) - moment.trace() * Mat3::Identity();
+}
+
+}  // namespace
+
+void CoupledSystem::find_pattern(const CoupledStep& step) {
+    const auto link = [](std::vector<std::pair<int, int>>& links, const int* node, int count) {
+        for (int i = 0; i < count; ++i)
+            for (int j = 0; j < count; ++j)
+                if (node[i] > node[j] && node[j] >= 0) links.emplace_back(node[i], node[j]);
+    };
+    const auto tidy = [](std::vector<std::pair<int, int>>& links) {
+        std::sort(links.begin(), links.end());
+        links.erase(std::unique(links.begin(), links.end()), links.end());
+    };
+    if (!linked_elements_) {
+        linked_elements_ = true;
+        for (std::size_t e = 0; e < step.elastic.size(); ++e)
+            for (const Tet& tet : step.elastic[e].elements.tets) {
+                int node[4];
+                for (int c = 0; c < 4; ++c) node[c] = tet[c] < 0 ? -1 : step.nodes.vertex[e][tet[c]].node;
+                link(element_links_, node, 4);
+            }
+        tidy(element_links_);
+    }
+    // Links that there were once in a step stay: a new pattern needs a new elimination order.
+    const std::size_t known = contact_links_.size();
+    const auto& points = step.contacts.points();
+    const auto link_points = [&](const std::array<int, 4>& point) {
+        int node[4];
+        for (int i = 0; i < 4; ++i) node[i] = points[point[i]].node;
+        link(contact_links_, node, 4);
+    };
+    for (const SurfaceContact& contact : step.contacts.contacts())
+        link_points(step.contacts.candidate(contact).point);
+    for (const SurfaceFriction& friction : step.contacts.friction()) link_points(friction.point);
+    for (const CoupledRow& row : step.joints.rows()) link(contact_links_, row.node.data(), row.count);
+    tidy(contact_links_);
+    if (!new_pattern_ && contact_links_.size() == known) {
+        std::fill(matrix_.diagonal.begin(), matrix_.diagonal.end(), 0.0);
+        std::fill(matrix_.lower.begin(), matrix_.lower.end(), 0.0);
+        return;
+    }
+    new_pattern_ = false;
+    std::vector<std::pair<int, int>> all = element_links_;
+    all.insert(all.end(), contact_links_.begin(), contact_links_.end());
+    matrix_.resize(solve::make_pattern(step.nodes.size(), std::move(all)), 12);
+}
+
+void CoupledSystem::add_point_force(const MaterialPoint& a, const Vec3& gradient) {
+    if (a.node >= 0) loads_[a.node] += gradient * a.weight.transpose();
+}
+
+// J_a^T h J_b with J = weight (x) I, where a's node is b's or follows it.
+void CoupledSystem::add_point_block(const MaterialPoint& a, const MaterialPoint& b, const Mat3& block) {
+    if (a.node < 0 || b.node < 0 || a.node < b.node) return;
+    Block to(a.node == b.node ? matrix_.diagonal_block(a.node)
+                              : matrix_.lower_block(matrix_.find(a.node, b.node)));
+    for (int j = 0; j < 4; ++j) {
+        if (b.weight[j] == 0.0) continue;
+        for (int i = 0; i < 4; ++i)
+            if (a.weight[i] != 0.0) to.block<3, 3>(3 * i, 3 * j) += a.weight[i] * b.weight[j] * block;
+    }
+}
+
+void CoupledSystem::add_square(double stiffness, int count, const int* node, const Vec12* direction) {
+    for (int i = 0; i < count; ++i) {
+        const Vec12 scaled = stiffness * direction[i];
+        Block(matrix_.diagonal_block(node[i])).noalias() += scaled * direction[i].transpose();
+        for (int j = 0; j < count; ++j)
+            if (node[i] > node[j])
+                Block(matrix_.lower_block(matrix_.find(node[i], node[j]))).noalias() +=
+                    scaled * direction[j].transpose();
+    }
+}
+
+void CoupledSystem::add_corner_square(const CoupledStep& step, double stiffness, const std::array<int, 4>& point,
+                                      const std::array<Vec3, 4>& direction) {
+    int node[4], count = 0;
+    Vec12 sum[4];
+    for (int i = 0; i < 4; ++i) {
+        const MaterialPoint& p = step.contacts.points()[point[i]];
+        if (p.node < 0 || direction[i].isZero(0.0)) continue;
+        int place = 0;
+        while (place < count && node[place] != p.node) ++place;
+        if (place == count) {
+            node[count] = p.node;
+            sum[count++].setZero();
+        }
+        Eigen::Map<Mat34>(sum[place].data()) += direction[i] * p.weight.transpose();
+    }
+    add_square(stiffness, count, node, sum);
+}
+
+void CoupledSystem::add_inertia(const CoupledStep& step, const std::vector<Mat34>& q) {
+    parallel_for(q.size(), 64, [&](std::size_t n) {
+        const NodeStep& node = step.node[n];
+        Block H(matrix_.diagonal_block(static_cast<int>(n)));
+        for (int k = 0; k < 4; ++k) {
+            loads_[n].col(k) += node.mass[k] * (q[n].col(k) - node.target.col(k));
+            for (int axis = 0; axis < 3; ++axis) H(3 * k + axis, 3 * k + axis) += node.mass[k];
+        }
+    });
+    for (const AttachedVertex& a : step.attached) {
+        if (a.point.node < 0) continue;
+        add_point_force(a.point, a.mass * (a.point.at(q) - a.target));
+        add_point_block(a.point, a.point, a.mass * Mat3::Identity());
+    }
+}
+
+void CoupledSystem::add_elements(const CoupledStep& step, const std::vector<std::vector<Vec3>>& vertices) {
+    constexpr std::size_t chunk = 4096, batch = 64;
+    for (std::size_t e = 0; e < step.elastic.size(); ++e) {
+        const ElasticPart& part = step.elastic[e];
+        const std::size_t count = part.elements.tets.size();
+        responses_.resize(std::min(count, chunk));
+        for (std::size_t first = 0; first < count; first += chunk) {
+            const std::size_t size = std::min(chunk, count - first);
+            parallel_ranges(size, batch, [&](std::size_t begin, std::size_t end) {
+                std::vector<int> list(end - begin);
+                for (std::size_t i = begin; i < end; ++i) list[i - begin] = static_cast<int>(first + i);
+                element_responses(part.elements, list.data(), static_cast<int>(list.size()), vertices[e], true,
+                                  responses_.data() + begin);
+            });
+            for (std::size_t i = 0; i < size; ++i) {
+                const int element = static_cast<int>(first + i);
+                const Tet& tet = part.elements.tets[element];
+                ElementResponse& response = responses_[i];
+                if (part.damped && part.stiffness_damping[element] > 0.0) {
+                    Vec12 change;
+                    for (int c = 0; c < 4; ++c)
+                        change.segment<3>(3 * c) = vertices[e][tet[c]] - part.start[tet[c]];
+                    const Vec12 drag = part.viscosity[element] * change;
+                    for (int c = 0; c < 4; ++c) response.force[c] -= drag.segment<3>(3 * c);
+                    response.stiffness += part.viscosity[element];
+                }
+                for (int a = 0; a < 4; ++a) {
+                    const MaterialPoint& pa = step.nodes.vertex[e][tet[a]];
+                    add_point_force(pa, -step.potential_scale * response.force[a]);
+                    for (int b = 0; b < 4; ++b)
+                        add_point_block(pa, step.nodes.vertex[e][tet[b]],
+                                        step.potential_scale * response.stiffness.block<3, 3>(3 * a, 3 * b));
+                }
+            }
+        }
+    }
+}
+
+void CoupledSystem::add_contacts(const CoupledStep& step, const std::vector<Vec3>& x) {
+    const double scale = step.potential_scale;
+    const auto& points = step.contacts.points();
+    std::array<StiffDirection, 3> directions;
+    for (const SurfaceContact& contact : step.contacts.contacts()) {
+        const SurfaceCandidate& candidate = step.contacts.candidate(contact);
+        for (int i = 0; i < 4; ++i)
+            add_point_force(points[candidate.point[i]],
+                            -scale * contact.force * contact.closest.weight[i] * contact.normal);
+        const int count = step.contacts.directions(contact, x, directions);
+        for (int k = 0; k < count; ++k)
+            add_corner_square(step, scale * directions[k].stiffness, candidate.point, directions[k].direction);
+    }
+    for (const SurfaceFriction& friction : step.contacts.friction()) {
+        const Vec3 force = step.contacts.friction_force(friction, x);
+        for (int i = 0; i < 4; ++i)
+            add_point_force(points[friction.point[i]], -scale * friction.weight[i] * force);
+        const int count = step.contacts.directions(friction, x, directions);
+        for (int k = 0; k < count; ++k)
+            add_corner_square(step, scale * directions[k].stiffness, friction.point, directions[k].direction);
+    }
+}
+
+void CoupledSystem::add_drives(const CoupledStep& step, const std::vector<Mat34>& q) {
+    for (const CoupledDrive& drive : step.joints.drives()) {
+        CoupledRow row;
+        const double c = step.joints.coordinate(drive, q, &row);
+        const double slope = step.potential_scale * drive_slope(drive.row, c),
+                     curvature = step.potential_scale * drive_curvature(drive.row, c);
+        Vec12 direction[4];
+        for (int k = 0; k < row.count; ++k) {
+            loads_[row.node[k]] += slope * row.gradient[k];
+            direction[k] = Eigen::Map<const Vec12>(row.gradient[k].data());
+        }
+        if (curvature > 0.0) add_square(curvature, row.count, row.node.data(), direction);
+    }
+}
+
+// From q to increments. A turn moves material points on circles: the loads, joints' included, add to its stiffness.
+void CoupledSystem::to_increments(CoupledStep& step, const std::vector<Mat34>& q,
+                                  const std::vector<double>& multipliers) {
+    const std::vector<CoupledRow>& rows = step.joints.rows();
+    std::vector<Mat34> bending = loads_;
+    for (std::size_t r = 0; r < rows.size(); ++r)
+        for (int k = 0; k < rows[r].count; ++k) bending[rows[r].node[k]] += multipliers[r] * rows[r].gradient[k];
+    map_.resize(q.size());
+    gradient_.resize(12 * q.size());
+    parallel_for(q.size(), 32, [&](std::size_t n) {
+        const CoupledNode& node = step.nodes.node[n];
+        Eigen::Map<Vec12> g(gradient_.data() + 12 * n);
+        const Eigen::Map<const Vec12> load(loads_[n].data());
+        Block H(matrix_.diagonal_block(static_cast<int>(n)));
+        if (!node.turns()) {
+            g = load;
+            for (int k = 0; k < 4; ++k)
+                if (node.vertex[k] < 0) {
+                    H.block<3, 3>(3 * k, 3 * k).setIdentity();
+                    g.segment<3>(3 * k).setZero();
+                }
+            return;
+        }
+        const NodeStep& own = step.node[n];
+        const Mat3 A = q[n].leftCols<3>();
+        Mat12& T = map_[n];
+        T = increment_map(node, q[n], *step.model);
+        g = T.transpose() * load;
+        H = (T.transpose() * H * T).eval();
+        const Mat3 second = A * own.mass.head<3>().asDiagonal() * A.transpose();
+        const Mat3 inertia = second.trace() * Mat3::Identity() - second;
+        const Eigen::SelfAdjointEigenSolver<Mat3> turns(inertia + turning_curvature(bending[n], q[n]));
+        const double least = least_turn * inertia.diagonal().minCoeff();
+        const Mat3 kept = turns.eigenvectors() * turns.eigenvalues().cwiseMax(least).asDiagonal() *
+                          turns.eigenvectors().transpose();
+        H.topLeftCorner<3, 3>() += kept - inertia;
+        // Rigidity sees strains only.
+        const Eigen::Matrix<double, 9, 6> strains = T.block<9, 6>(0, 6);
+        const Mat3 stress = own.rigidity * rigidity_gradient(step.rigidity, A);
+        g.tail<6>() += strains.transpose() * Eigen::Map<const Eigen::Matrix<double, 9, 1>>(stress.data());
+        H.bottomRightCorner<6, 6>() +=
+            own.rigidity * (strains.transpose() * rigidity_hessian(step.rigidity, A, true) * strains);
+        for (int k = 0; k < 6; ++k) {
+            if (!T.col(k).isZero(0.0)) continue;
+            H.row(k).setZero();
+            H.col(k).setZero();
+            H(k, k) = k < 3 ? inertia(k, k) : own.mass[3];
+            g[k] = 0.0;
+        }
+    });
+    parallel_for(q.size(), 16, [&](std::size_t i) {
+        for (int e = matrix_.pattern.start[i]; e < matrix_.pattern.start[i + 1]; ++e) {
+            const int j = matrix_.pattern.columns[e];
+            Block block(matrix_.lower_block(e));
+            if (step.nodes.node[i].turns()) block = (map_[i].transpose() * block).eval();
+            if (step.nodes.node[j].turns()) block = (block * map_[j]).eval();
+        }
+    });
+}
+
+// W of each row, in inertias that it feels. A row may have to carry all that hangs on it: the more unequal the masses of a
+// mechanism and the longer it is, the more.
+void CoupledSystem::add_rows(const CoupledStep& step) {
+    const std::vector<CoupledRow>& rows = step.joints.rows();
+    rows_.resize(rows.size());
+    row_weight_.resize(rows.size());
+    std::vector<Eigen::LDLT<Mat12>> inverse(step.node.size());
+    std::vector<char> known(step.node.size(), 0);
+    UnionFind mechanisms(step.node.size());
+    for (const CoupledRow& row : rows)
+        for (int k = 1; k < row.count; ++k) mechanisms.join(row.node[0], row.node[k]);
+    struct Mechanism {
+        double lightest = 1e300, heaviest = 0.0, nodes = 0.0;
+    };
+    std::vector<Mechanism> of(step.node.size());
+    for (int n = 0; n < step.nodes.size(); ++n) {
+        Mechanism& m = of[mechanisms.root(n)];
+        m.lightest = std::min(m.lightest, step.node[n].mass[3]);
+        m.heaviest = std::max(m.heaviest, step.node[n].mass[3]);
+        ++m.nodes;
+    }
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        double ease = 0.0;
+        for (int k = 0; k < rows[r].count; ++k) {
+            const int n = rows[r].node[k];
+            rows_[r][k] = map_[n].transpose() * Eigen::Map<const Vec12>(rows[r].gradient[k].data());
+            if (!known[n]) {
+                known[n] = 1;
+                inverse[n].compute(Eigen::Map<const Mat12>(plain_.diagonal_block(n)));
+            }
+            ease += rows_[r][k].dot(inverse[n].solve(rows_[r][k]));
+        }
+        const Mechanism& m = of[mechanisms.root(rows[r].node[0])];
+        const double length = std::max(1.0, m.nodes / 30.0);
+        const double carries = std::min(length * length * m.heaviest / m.lightest, most_carried);
+        row_weight_[r] = ease > 0.0 ? row_weight * carries / ease : 0.0;
+    }
+    for (std::size_t r = 0; r < rows.size(); ++r)
+        add_square(row_weight_[r], rows[r].count, rows[r].node.data(), rows_[r].data());
+}
+
+void CoupledSystem::assemble(CoupledStep& step, const std::vector<Mat34>& q, const std::vector<Vec3>& x,
+                             const std::vector<std::vector<Vec3>>& vertices,
+                             const std::vector<double>& multipliers) {
+    step.joints.linearise(q);
+    find_pattern(step);
+    loads_.assign(q.size(), Mat34::Zero());
+    add_inertia(step, q);
+    add_elements(step, vertices);
+    add_contacts(step, x);
+    add_drives(step, q);
+    to_increments(step, q, multipliers);
+    plain_ = matrix_;
+    if (!step.joints.rows().empty()) add_rows(step);
+    factor();
+}
+
+void CoupledSystem::factor() {
+    const int nodes = matrix_.pattern.nodes;
+    scale_.resize(static_cast<std::size_t>(12 * nodes));
+    for (int n = 0; n < nodes; ++n)
+        for (int k = 0; k < 12; ++k) {
+            const double entry = matrix_.diagonal_block(n)[13 * k];
+            scale_[12 * n + k] = entry > 0.0 ? 1.0 / std::sqrt(entry) : 1.0;
+        }
+    scaled_ = matrix_;
+    const auto scaled = [&](double* block, int i, int j) {
+        Block b(block);
+        b = Eigen::Map<const Vec12>(scale_.data() + 12 * i).asDiagonal() * b *
+            Eigen::Map<const Vec12>(scale_.data() + 12 * j).asDiagonal();
+    };
+    parallel_for(static_cast<std::size_t>(nodes), 64, [&](std::size_t n) {
+        const int i = static_cast<int>(n);
+        scaled(scaled_.diagonal_block(i), i, i);
+        for (int e = scaled_.pattern.start[n]; e < scaled_.pattern.start[n + 1]; ++e)
+            scaled(scaled_.lower_block(e), i, scaled_.pattern.columns[e]);
+    });
+    double shift = 0.0;
+    while (!solver_.factor(scaled_)) {
+        ++shifts_;
+        shift = shift == 0.0 ? 1e-12 : 100.0 * shift;
+        if (shift > 1.0) throw StepFailure("the Newton matrix cannot be factored", -1);
+        for (int n = 0; n < nodes; ++n)
+            for (int k = 0; k < 12; ++k) scaled_.diagonal_block(n)[13 * k] += shift;
+    }
+}
+
+void CoupledSystem::solve_factored(const std::vector<double>& right, std::vector<double>& out) {
+    correction_.resize(right.size());
+    out.resize(right.size());
+    for (std::size_t k = 0; k < right.size(); ++k) correction_[k] = scale_[k] * right[k];
+    solver_.solve(correction_.data(), out.data());
+    for (std::size_t k = 0; k < right.size(); ++k) out[k] *= scale_[k];
+}
+
+double CoupledSystem::row_value(const CoupledStep& step, std::size_t r, const std::vector<double>& x) const {
+    const CoupledRow& row = step.joints.rows()[r];
+    double sum = 0.0;
+    for (int k = 0; k < row.count; ++k)
+        sum += rows_[r][k].dot(Eigen::Map<const Vec12>(x.data() + 12 * row.node[k]));
+    return sum;
+}
+
+// H x + C^T y = right, C x = -gap, by the augmented matrix and refinement on the true residual.
+void CoupledSystem::solve_with_rows(const CoupledStep& step, const std::vector<double>& right,
+                                    const std::vector<double>& gap, std::vector<double>& out,
+                                    std::vector<double>& multipliers) {
+    const std::vector<CoupledRow>& rows = step.joints.rows();
+    double size = 0.0;
+    for (const CoupledNode& node : step.nodes.node) size = std::max(size, node.size);
+    out.assign(right.size(), 0.0);
+    multipliers.assign(rows.size(), 0.0);
+    residual_.resize(right.size());
+    open_.resize(rows.size());
+    std::vector<double> change;
+    double last = 1e300;
+    for (int refinement = 0; refinement < most_refinements; ++refinement) {
+        plain_.multiply(out.data(), residual_.data());
+        for (std::size_t k = 0; k < right.size(); ++k) residual_[k] = right[k] - residual_[k];
+        double worst = 0.0;
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            open_[r] = -gap[r] - row_value(step, r, out);
+            worst = std::max(worst, std::abs(open_[r]));
+            const double pull = row_weight_[r] * open_[r] - multipliers[r];
+            for (int k = 0; k < rows[r].count; ++k)
+                Eigen::Map<Vec12>(residual_.data() + 12 * rows[r].node[k]) += pull * rows_[r][k];
+        }
+        if (refinement > 1 && (worst <= closed_part * size || (refinement > 4 && worst > 0.5 * last))) break;
+        last = worst;
+        solve_factored(residual_, change);
+        for (std::size_t k = 0; k < right.size(); ++k) out[k] += change[k];
+        for (std::size_t r = 0; r < rows.size(); ++r)
+            multipliers[r] += row_weight_[r] * (row_value(step, r, change) - open_[r]);
+    }
+}
+
+void CoupledSystem::solve(const CoupledStep& step, std::vector<double>& direction,
+                          std::vector<double>& multipliers) {
+    std::vector<double> right(gradient_.size());
+    for (std::size_t k = 0; k < right.size(); ++k) right[k] = -gradient_[k];
+    const std::vector<CoupledRow>& rows = step.joints.rows();
+    if (rows.empty()) {
+        solve_factored(right, direction);
+        return;
+    }
+    std::vector<double> gap(rows.size());
+    for (std::size_t r = 0; r < rows.size(); ++r) gap[r] = rows[r].value;
+    solve_with_rows(step, right, gap, direction, multipliers);
+}
+
+void CoupledSystem::close(const CoupledStep& step, const std::vector<double>& gap,
+                          std::vector<double>& increments) {
+    std::vector<double> multipliers;
+    solve_with_rows(step, std::vector<double>(gradient_.size(), 0.0), gap, increments, multipliers);
+}
+
+}  // namespace tenon::affine

@@ -1,0 +1,308 @@
+// Joints, drives and elastic bodies of the affine method's coupled solve against closed forms.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "methods/affine_parts.hpp"
+#include "model/initial_check.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr double gravity = 9.81;
+
+JointSpec joint_between(JointType type, int a, int b, const Vec3& point, const Vec3& axis) {
+    JointSpec joint;
+    joint.name = "joint" + std::to_string(b);
+    joint.type = type;
+    joint.bodies = {a, b};
+    joint.point = point;
+    joint.axis = axis;
+    return joint;
+}
+
+int add_rod(Scene& scene, const std::string& name, const Vec3& from, const Vec3& to, double mass = 1.0) {
+    const Vec3 along = to - from;
+    BodySpec rod = body_spec(scene, name, box_spec({along.norm(), 0.04, 0.04}), 0.5 * (from + to),
+                             Quat::FromTwoVectors(Vec3::UnitX(), along));
+    rod.mass = mass;
+    return scene.add_body(rod);
+}
+
+// m (L^2 + w^2) / 12 about the middle, and at the end.
+double inertia_of_rod(double mass, double length, bool at_end) {
+    return mass * (length * length + 0.04 * 0.04) / 12.0 + (at_end ? mass * length * length / 4.0 : 0.0);
+}
+
+double angle_of(const Simulation& simulation, int joint) {
+    return simulation.state().joint_coordinate[joint][0];
+}
+
+// A torsion spring at a hinge: theta = theta0 cos(omega t), omega^2 = k / I; BDF2 is off by h^2.
+TEST(AffineCoupledTruth, ATorsionSpringSwingsAtItsFrequency) {
+    const double stiffness = 2.0, rest = 0.3, inertia = inertia_of_rod(1.0, 1.0, true);
+    const double omega = std::sqrt(stiffness / inertia);
+    double error[2];
+    for (int fine = 0; fine < 2; ++fine) {
+        Scene scene;
+        scene.gravity = Vec3::Zero();
+        scene.dt = fine ? 0.005 : 0.01;
+        scene.method_params["integrator"] = std::string("bdf2");
+        add_rod(scene, "rod", Vec3::Zero(), Vec3(1, 0, 0));
+        JointSpec hinge = joint_between(JointType::hinge, -1, 0, Vec3::Zero(), Vec3::UnitZ());
+        DriveSpec drive;
+        drive.spring = SpringSpec{};
+        drive.spring->stiffness = stiffness;
+        drive.spring->rest = rest;
+        hinge.drives.push_back(drive);
+        scene.joints.push_back(hinge);
+        Simulation simulation(scene);
+        double worst = 0.0;
+        while (simulation.time() < 1.0 - 1e-9) {
+            const StepReport report = simulation.step();
+            EXPECT_TRUE(report.converged);
+            EXPECT_LT(report.joint_residual, 1e-10);
+            worst = std::max(worst, std::abs(angle_of(simulation, 0) -
+                                             rest * (1.0 - std::cos(omega * simulation.time()))));
+        }
+        error[fine] = worst;
+    }
+    EXPECT_LT(error[0], 0.02);
+    EXPECT_LT(error[1], 0.4 * error[0]);  // second order, but for the first step
+}
+
+// A rod falls onto its limit and rests there; the joint carries the moment m g L/2 cos(limit).
+TEST(AffineCoupledTruth, ALimitHoldsTheWeightOfARod) {
+    Scene scene;
+    scene.dt = 0.01;
+    add_rod(scene, "rod", Vec3::Zero(), Vec3(1, 0, 0));
+    JointSpec hinge = joint_between(JointType::hinge, -1, 0, Vec3::Zero(), Vec3::UnitZ());
+    DriveSpec drive;
+    drive.limits = {{-0.5, 0.2}};
+    hinge.drives.push_back(drive);
+    scene.joints.push_back(hinge);
+    Simulation simulation(scene);
+    for (int k = 0; k < 200; ++k) EXPECT_TRUE(simulation.step().converged) << k;
+    EXPECT_NEAR(angle_of(simulation, 0), -0.5, 1e-6);
+    EXPECT_NEAR(simulation.outputs().joints[0].torque.z(), gravity * 0.5 * std::cos(0.5), 1e-3);
+    EXPECT_NEAR(simulation.outputs().joints[0].force.y(), gravity, 1e-3);
+}
+
+// A position motor without a bound is where it is told to be, whatever hangs on it.
+TEST(AffineCoupledTruth, APositionMotorFollowsItsProfile) {
+    Scene scene;
+    scene.dt = 0.01;
+    add_rod(scene, "rod", Vec3::Zero(), Vec3(1, 0, 0));
+    JointSpec hinge = joint_between(JointType::hinge, -1, 0, Vec3::Zero(), Vec3::UnitZ());
+    DriveSpec drive;
+    drive.motor.type = MotorSpec::Type::position;
+    drive.motor.profile = {{0.0, 0.0}, {0.5, 1.0}, {1.0, 1.0}};
+    hinge.drives.push_back(drive);
+    scene.joints.push_back(hinge);
+    Simulation simulation(scene);
+    while (simulation.time() < 1.0 - 1e-9) {
+        EXPECT_TRUE(simulation.step().converged);
+        EXPECT_NEAR(angle_of(simulation, 0), std::min(1.0, 2.0 * simulation.time()), 1e-9);
+    }
+    EXPECT_NEAR(simulation.outputs().joints[0].torque.z(), gravity * 0.5 * std::cos(1.0), 1e-2);
+}
+
+// Gear 3:1. A torque on the first of two equal rods: acceleration = torque / (I + 9 I).
+TEST(AffineCoupledTruth, ACouplingTurnsThreeToOne) {
+    Scene scene;
+    scene.gravity = Vec3::Zero();
+    scene.dt = 0.005;
+    scene.method_params["integrator"] = std::string("newmark");
+    add_rod(scene, "slow", Vec3(-0.5, 0, 0), Vec3(0.5, 0, 0));
+    add_rod(scene, "fast", Vec3(-0.5, 0, 1), Vec3(0.5, 0, 1));
+    scene.joints.push_back(joint_between(JointType::hinge, -1, 0, Vec3::Zero(), Vec3::UnitZ()));
+    scene.joints.push_back(joint_between(JointType::hinge, -1, 1, Vec3(0, 0, 1), Vec3::UnitZ()));
+    JointSpec gear;
+    gear.name = "gear";
+    gear.type = JointType::coupling;
+    gear.joints = {0, 1};
+    gear.ratio = -3.0;
+    scene.joints.push_back(gear);
+    ForceSpec force;
+    force.body = 0;
+    force.torque = Vec3(0, 0, 2.0);
+    scene.forces.push_back(force);
+    Simulation simulation(scene);
+    const double acceleration = 2.0 / (10.0 * inertia_of_rod(1.0, 1.0, false));
+    while (simulation.time() < 1.0 - 1e-9) {
+        EXPECT_TRUE(simulation.step().converged);
+        EXPECT_NEAR(angle_of(simulation, 1), -3.0 * angle_of(simulation, 0), 1e-9);
+    }
+    EXPECT_NEAR(angle_of(simulation, 0), 0.5 * acceleration, 0.005 * acceleration);
+}
+
+// Crank of 0.2 m, rod of 0.5 m, piston on a rail: x = r cos(t) + sqrt(l^2 - r^2 sin^2(t)).
+TEST(AffineCoupledTruth, ASliderCrankFollowsItsGeometry) {
+    Scene scene;
+    scene.dt = 0.01;
+    const int crank = add_rod(scene, "crank", Vec3::Zero(), Vec3(0.2, 0, 0), 0.5);
+    const int rod = add_rod(scene, "rod", Vec3(0.2, 0, 0.1), Vec3(0.7, 0, 0.1), 0.3);
+    BodySpec piston = body_spec(scene, "piston", box_spec({0.1, 0.1, 0.05}), Vec3(0.7, 0, 0));
+    piston.mass = 1.0;
+    const int slider = scene.add_body(piston);
+    JointSpec shaft = joint_between(JointType::hinge, -1, crank, Vec3::Zero(), Vec3::UnitZ());
+    DriveSpec drive;
+    drive.motor.type = MotorSpec::Type::velocity;
+    drive.motor.target = 2.0 * EIGEN_PI;
+    shaft.drives.push_back(drive);
+    scene.joints.push_back(shaft);
+    scene.joints.push_back(joint_between(JointType::hinge, crank, rod, Vec3(0.2, 0, 0), Vec3::UnitZ()));
+    scene.joints.push_back(joint_between(JointType::hinge, rod, slider, Vec3(0.7, 0, 0), Vec3::UnitZ()));
+    scene.joints.push_back(joint_between(JointType::prismatic, -1, slider, Vec3(0.7, 0, 0), Vec3::UnitX()));
+    Simulation simulation(scene);
+    while (simulation.time() < 1.0 - 1e-9) {
+        const StepReport report = simulation.step();
+        EXPECT_TRUE(report.converged);
+        EXPECT_LT(report.joint_residual, 1e-9);
+        const double angle = 2.0 * EIGEN_PI * simulation.time();
+        const double x = 0.2 * std::cos(angle) + std::sqrt(0.25 - std::pow(0.2 * std::sin(angle), 2));
+        EXPECT_NEAR(simulation.state().q[slider](0, 3), x, 1e-9) << simulation.time();
+    }
+}
+
+// A joint that holds 12 N carries 9.81 N of weight and lets go of 2 x 9.81 N.
+TEST(AffineCoupledTruth, AJointBreaksUnderMoreThanItHolds) {
+    for (const double mass : {1.0, 2.0}) {
+        Scene scene;
+        scene.dt = 0.01;
+        add_rod(scene, "rod", Vec3(0, -1, 0), Vec3::Zero(), mass);
+        JointSpec ball = joint_between(JointType::ball, -1, 0, Vec3::Zero(), Vec3::UnitY());
+        ball.break_force = 12.0;
+        scene.joints.push_back(ball);
+        Simulation simulation(scene);
+        for (int k = 0; k < 50; ++k) simulation.step();
+        const double y = simulation.state().q[0](1, 3);
+        if (mass < 1.5)
+            EXPECT_NEAR(y, -0.5, 1e-6);
+        else
+            EXPECT_NEAR(y, -0.5 - 0.5 * gravity * 0.25, 0.15);  // the first step was held
+    }
+}
+
+// Two hinged bars that may collide fold until their faces meet, and not farther: the joint stays closed beside the contact.
+TEST(AffineCoupledTruth, HingedBarsThatCollideFoldUntilTheyMeet) {
+    Scene scene;
+    scene.dt = 0.01;
+    scene.contact.jointed_bodies_collide = true;
+    const int lower = add_rod(scene, "lower", Vec3(0.02, 0, 0), Vec3(1, 0, 0));
+    scene.bodies[lower].type = BodyType::static_body;
+    const int upper = add_rod(scene, "upper", Vec3(0.0, 0.1, 0), Vec3(0.7, 0.8, 0));
+    JointSpec hinge = joint_between(JointType::hinge, lower, upper, Vec3(-0.1, 0.05, 0), Vec3::UnitZ());
+    DriveSpec drive;
+    drive.friction = 0.01;
+    hinge.drives.push_back(drive);
+    scene.joints.push_back(hinge);
+    Simulation simulation(scene);
+    int contacts = 0;
+    for (int k = 0; k < 200; ++k) {
+        const StepReport report = simulation.step();
+        EXPECT_TRUE(report.converged) << k;
+        EXPECT_LT(report.joint_residual, 1e-9) << k;
+        contacts = report.contacts;
+    }
+    EXPECT_GT(contacts, 0);
+    EXPECT_TRUE(model::check_initial_state(simulation.model(), simulation.state()).problems.empty());
+    EXPECT_LT(simulation.state().rate[upper].col(3).norm(), 1e-3);
+}
+
+int soft_material(Scene& scene, double young, double poisson, double damping) {
+    MaterialSpec soft;
+    soft.name = "soft";
+    soft.young = young;
+    soft.poisson = poisson;
+    soft.density = 1000.0;
+    soft.rayleigh_stiffness = damping;
+    return scene.add_material(soft);
+}
+
+ElasticSpec elastic_box(Scene& scene, const Vec3& size, const Vec3& position, double cell, int material) {
+    ElasticSpec body;
+    body.name = "soft";
+    body.geometry = scene.add_geometry(box_spec(size));
+    body.material = material;
+    body.cell_size = cell;
+    body.position = position;
+    return body;
+}
+
+// A stiff elastic cube falls and comes to rest where the affine one does.
+TEST(AffineCoupledTruth, AStiffElasticCubeMovesLikeAnAffineOne) {
+    double height[2];
+    for (const bool elastic : {false, true}) {
+        Scene scene = test::ground_scene(0.3);
+        if (elastic) {
+            const int material = soft_material(scene, 1e8, 0.3, 0.0);
+            scene.elastic.push_back(elastic_box(scene, {0.2, 0.2, 0.2}, Vec3(0, 0.2, 0), 0.1, material));
+        } else {
+            scene.add_body(body_spec(scene, "cube", box_spec({0.2, 0.2, 0.2}), Vec3(0, 0.2, 0)));
+        }
+        scene.contact.dhat = 1e-3;
+        Simulation simulation(scene);
+        for (int k = 0; k < 60; ++k) EXPECT_TRUE(simulation.step().converged) << k;
+        const State& state = simulation.state();
+        if (elastic) {
+            Vec3 sum = Vec3::Zero();
+            double mass = 0.0;
+            for (std::size_t v = 0; v < state.elastic[0].x.size(); ++v) {
+                sum += simulation.model().elastic[0].vertex_mass[v] * state.elastic[0].x[v];
+                mass += simulation.model().elastic[0].vertex_mass[v];
+            }
+            height[1] = sum.y() / mass;
+        } else {
+            height[0] = state.q[1](1, 3);
+        }
+    }
+    EXPECT_NEAR(height[0], height[1], 1e-3);
+    EXPECT_NEAR(height[1], 0.1, 1.1e-3);
+}
+
+// Vertices attached to a body are points of it, exactly; the soft block hangs and pulls with its weight.
+TEST(AffineCoupledTruth, AttachedVerticesMoveWithTheirBody) {
+    Scene scene;
+    scene.dt = 0.01;
+    const int arm = add_rod(scene, "arm", Vec3::Zero(), Vec3(1, 0, 0));
+    scene.joints.push_back(joint_between(JointType::hinge, -1, arm, Vec3::Zero(), Vec3::UnitZ()));
+    const int material = soft_material(scene, 1e5, 0.3, 0.01);
+    ElasticSpec block = elastic_box(scene, {0.1, 0.1, 0.1}, Vec3(0.9, -0.07, 0), 0.05, material);
+    block.pins.push_back({Vec3(-1, 0.049, -1), Vec3(1, 0.051, 1), {}, "arm"});
+    scene.elastic.push_back(block);
+    Simulation simulation(scene);
+    for (int k = 0; k < 60; ++k) {
+        EXPECT_TRUE(simulation.step().converged) << k;
+        for (const ElasticBody::Pin& pin : simulation.model().elastic[0].pins)
+            EXPECT_LT((simulation.state().elastic[0].x[pin.vertex] -
+                       transform(simulation.state().q[arm], pin.local))
+                          .norm(),
+                      1e-13);
+    }
+}
+
+// Tip of a clamped beam under its own weight: 12 rho g L^4 / (8 E H^2) for a square section.
+TEST(AffineCoupledTruth, ACantileverSagsAsBeamTheorySays) {
+    Scene scene;
+    scene.dt = 0.05;
+    const double length = 1.0, height = 0.1, young = 2e7;
+    const int material = soft_material(scene, young, 0.0, 0.2);
+    ElasticSpec beam = elastic_box(scene, {length, height, height}, Vec3::Zero(), 0.05, material);
+    beam.pins.push_back({Vec3(-0.501, -1, -1), Vec3(-0.499, 1, 1), {}, ""});
+    scene.elastic.push_back(beam);
+    Simulation simulation(scene);
+    for (int k = 0; k < 80; ++k) EXPECT_TRUE(simulation.step().converged) << k;
+    double tip = 0.0;
+    int count = 0;
+    for (std::size_t v = 0; v < simulation.model().elastic[0].rest.size(); ++v)
+        if (simulation.model().elastic[0].rest[v].x() > 0.499) {
+            tip += simulation.state().elastic[0].x[v].y() - simulation.model().elastic[0].start_x[v].y();
+            ++count;
+        }
+    const double exact = 1.5 * 1000.0 * gravity * std::pow(length, 4) / (young * height * height);
+    EXPECT_NEAR(-tip / count, exact, 0.15 * exact);
+}
+
+}  // namespace
+}  // namespace tenon
