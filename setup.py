@@ -35,5 +35,6 @@ class CMakeBuild(build_ext):
 
 
 version = re.search(r"project\(Tenon VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+(ROOT / "build" / "wheel").mkdir(parents=True, exist_ok=True)  # setuptools' own files, out of the sources
 setup(version=version, ext_modules=[Extension("tenon._tenon", [])], cmdclass={"build_ext": CMakeBuild},
-      options={"build": {"build_base": "build/wheel"}, "egg_info": {"egg_base": "python"}})
+      options={"build": {"build_base": "build/wheel"}, "egg_info": {"egg_base": "build/wheel"}})

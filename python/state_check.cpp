@@ -73,9 +73,7 @@ void check_joints_whole(const Model& model, const State& before, const State& wr
 
 void check_apart(const Model& model, const State& written, const std::vector<char>& moved) {
     for (const model::InitialProblem& problem : model::check_initial_state(model, written).problems) {
-        const auto is_moved = [&](int body) { return body < model.bodies.size() && moved[body]; };
-        if (problem.kind == model::InitialProblem::Kind::enclosed ||
-            (!is_moved(problem.a) && !is_moved(problem.b)))
+        if (problem.kind == model::InitialProblem::Kind::enclosed || (!moved[problem.a] && !moved[problem.b]))
             continue;
         refuse(fmt::format("state.q[{}]", problem.a), model::describe(model, problem), "move them apart");
     }
@@ -86,12 +84,16 @@ void check_apart(const Model& model, const State& written, const std::vector<cha
 void check_written(const Compiled& compiled, const State& before, const State& written) {
     const Model& model = compiled.model();
     check_finite(model, written);
-    std::vector<char> moved(written.q.size(), 0);
+    std::vector<char> moved(written.q.size() + written.elastic.size(), 0);  // elastic bodies after the bodies
     bool any = false;
     for (int i = 0; i < model.bodies.size(); ++i) {
         moved[i] = written.q[i] != before.q[i];
         if (moved[i] || written.rate[i] != before.rate[i]) check_body(compiled, written, i);
         any = any || moved[i];
+    }
+    for (std::size_t e = 0; e < written.elastic.size(); ++e) {
+        moved[written.q.size() + e] = written.elastic[e].x != before.elastic[e].x;
+        any = any || moved[written.q.size() + e];
     }
     if (!any) return;
     check_joints_whole(model, before, written, moved);

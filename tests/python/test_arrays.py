@@ -225,3 +225,25 @@ def test_targets_move_the_arm():
     assert state.joint_positions[model.joint_coordinates.index("elbow")] == state.joint("elbow").position
     assert state.sensors["tip"].shape == (7,)
     assert model.sensors[:3] == ["tip.x", "tip.y", "tip.z"] and model.sensors[-1] == "angle"
+
+
+def test_elastic_vertices_are_views_and_checked():
+    """A soft cube above a floor, pushed into it by hand."""
+    scene = tenon.Scene({"gravity": [0, 0, 0], "method": {"type": "affine", "dt": 0.01}, "bodies": [
+        {"name": "floor", "type": "static", "shape": {"type": "box", "size": [2, 1, 2]}, "position": [0, -0.5, 0]}],
+        "materials": {"rubber": {"density": 1000, "young": 1e5, "poisson": 0.3}},
+        "elastic": [{"name": "cube", "shape": {"type": "box", "size": [0.4, 0.4, 0.4]}, "cell_size": 0.2, "material": "rubber",
+                     "position": [0, 0.5, 0]}]})
+    model = scene.compile()
+    state = model.state()
+    cube = state.elastic("cube")
+    assert cube.x.shape == cube.v.shape and not cube.x.flags.owndata
+    cube.v[:, 0] = 1
+    tenon.step(model, state, n=5)
+    assert cube.x[:, 0].mean() == pytest.approx(0.05, abs=1e-3)
+    cube.x[:, 1] -= 0.4
+    with pytest.raises(tenon.InputError, match="floor"):
+        tenon.step(model, state)
+    cube.x[0, 0] = np.nan
+    with pytest.raises(tenon.InputError, match="vertex 0 of 'cube' is not finite"):
+        tenon.step(model, state)

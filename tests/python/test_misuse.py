@@ -72,7 +72,7 @@ CASES = [
     ("tenon.set_threads(-1)", "ValueError", "negative"),
     # two threads on one state
     ("big = tenon.Scene.load('wrecking-ball').compile('affine', dt=0.01); one = big.state()\n"
-     "t = threading.Thread(target=tenon.step, args=(big, one), kwargs={'n': 20}); t.start(); time.sleep(0.05)\n"
+     "t = threading.Thread(target=tenon.step, args=(big, one), kwargs={'n': 400}); t.start(); time.sleep(0.05)\n"
      "try:\n    while t.is_alive(): tenon.step(big, one)\nfinally: t.join()", "RuntimeError", "another thread"),
     # reading while another thread steps: words, or numbers
     ("big = tenon.Scene.load('wrecking-ball').compile('affine', dt=0.01); one = big.state()\n"

@@ -128,7 +128,7 @@ def test_one_failure_leaves_the_others_alone():
 
 def test_two_threads_on_one_pool_are_refused():
     pool = tenon.Pool(tenon.Scene.load("wrecking-ball").compile("affine", dt=0.01), 2)
-    thread = threading.Thread(target=pool.step, args=(20,))
+    thread = threading.Thread(target=pool.step, args=(200,))
     thread.start()
     seen = []
     while thread.is_alive():
