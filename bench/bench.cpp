@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/robots.hpp"
+
 namespace tenon::bench {
 
 Row& Row::set(const std::string& name, double value) {
@@ -53,7 +55,7 @@ double seconds_of(const std::function<void()>& work) {
 const std::vector<Bench>& all_benches() {
     static const std::vector<Bench> benches = {
         adaptive_bench(), articulated_bench(), affine_bench(), impulse_bench(),
-        io_bench(),       solve_bench(),       volume_bench(),
+        io_bench(),       robots_bench(),      solve_bench(),  volume_bench(),
     };
     return benches;
 }

@@ -1,0 +1,294 @@
+// Robots that follow joint trajectories, beside MuJoCo in the same run: time per step, and how well each step size tracks.
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "bench/robots.hpp"
+#include "scene/builtin/articulated_scene_families.hpp"
+#include "tenon/kinematics.hpp"
+#include "tenon/scene_io.hpp"
+#include "tenon/simulation.hpp"
+
+#ifdef TENON_HAVE_MUJOCO
+#include <mujoco/mujoco.h>
+#endif
+
+namespace tenon::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+double processor_ms() {
+    return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+// A robot with servos on its joints, and the motion they are told to make: q = home + swing (1 - cos w t)/2.
+struct Robot {
+    std::string name;
+    Scene scene;
+    kinematics::SceneTree tree;
+    VecX home;
+    std::vector<double> swing;      // per servo
+    std::vector<int> joint, place;  // of each servo: joint of the scene, entry in q and v
+    double rate = M_PI;             // rad/s
+    std::string mjcf;               // the same robot for MuJoCo; "{dt}" and "{integrator}" are filled in
+
+    void motion(double time, VecX& q, VecX& v, VecX& a) const {
+        q = home;
+        v = a = VecX::Zero(tree.tree.freedoms);
+        for (std::size_t k = 0; k < joint.size(); ++k) {
+            q[place[k]] += 0.5 * swing[k] * (1 - std::cos(rate * time));
+            v[place[k]] = 0.5 * swing[k] * rate * std::sin(rate * time);
+            a[place[k]] = 0.5 * swing[k] * rate * rate * std::cos(rate * time);
+        }
+    }
+    // Inverse dynamics as targets: kp (target - q) - kd q' = tau + damping q'.
+    std::vector<double> targets(double time, VecX& q) const {
+        VecX v, a;
+        motion(time, q, v, a);
+        const VecX tau = kinematics::inverse_dynamics(tree.tree, kinematics::forward(tree.tree, q), v, a);
+        std::vector<double> out;
+        for (std::size_t k = 0; k < joint.size(); ++k) {
+            const ActuatorSpec& servo = scene.actuators[k];
+            const auto& spring = scene.joints[joint[k]].drives[0].spring;
+            const double damping = servo.kd + (spring ? spring->damping : 0.0);
+            out.push_back(q[place[k]] + (tau[place[k]] + damping * v[place[k]]) / servo.kp);
+        }
+        return out;
+    }
+    void find_places() {
+        for (const ActuatorSpec& servo : scene.actuators) {
+            if (servo.joint < 0) continue;
+            joint.push_back(servo.joint);
+            place.push_back(tree.tree.links[tree.joints[servo.joint].first_link].q);
+        }
+    }
+};
+
+std::optional<Robot> panda() {
+    const char* given = std::getenv("TENON_FIXTURES");
+    const fs::path folder = fs::path(given ? given : "../shared/fixtures") / "mjcf" / "franka_emika_panda";
+    if (!fs::exists(folder / "panda.xml")) return std::nullopt;
+    Robot robot;
+    robot.name = "panda";
+    robot.scene = import_mjcf((folder / "panda.xml").string()).scene;
+    robot.scene.start = "home";
+    robot.tree = kinematics::tree_of(robot.scene);
+    robot.home = robot.tree.tree.zero();
+    for (const auto& state : robot.scene.keyframes[0].joints)
+        robot.home[robot.tree.tree.links[robot.tree.joints[state.joint].first_link].q] = state.position[0];
+    robot.find_places();
+    robot.swing = {0.8, 0.4, -0.5, -0.6, 0.7, 0.5, 0.9};
+    std::ifstream in(folder / "panda.xml");
+    std::stringstream text;
+    text << in.rdbuf();
+    robot.mjcf = text.str();
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        const auto found = robot.mjcf.find(from);
+        if (found != std::string::npos) robot.mjcf.replace(found, from.size(), to);
+    };
+    replace("<option integrator=\"implicitfast\"/>",
+            "<option integrator=\"{integrator}\" timestep=\"{dt}\"/>");
+    replace("meshdir=\"assets\"", "meshdir=\"" + fs::absolute(folder / "assets").string() + "\"");
+    return robot;
+}
+
+std::string mjcf_of(const Robot& robot) {
+    const auto vec = [](const Vec3& v) { return fmt::format("{} {} {}", v.x(), v.y(), v.z()); };
+    const auto& links = robot.tree.tree.links;
+    std::string xml =
+        "<mujoco><compiler angle='radian'/><option integrator='{integrator}' timestep='{dt}' gravity='" +
+        vec(robot.scene.gravity) + "'/><worldbody>";
+    std::vector<int> open;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        while (!open.empty() && open.back() != links[i].parent) xml += "</body>", open.pop_back();
+        const Mat3& I = links[i].inertia;
+        xml += fmt::format(
+            "<body name='b{0}' pos='{1}'><joint name='j{0}' type='hinge' axis='{2}' "
+            "armature='{3}'/><inertial pos='{4}' "
+            "mass='{5}' fullinertia='{6} {7} {8} {9} {10} {11}'/>",
+            i, vec(links[i].anchor), vec(links[i].axis), links[i].armature, vec(links[i].center),
+            links[i].mass, I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2));
+        open.push_back(static_cast<int>(i));
+    }
+    for (std::size_t k = 0; k < open.size(); ++k) xml += "</body>";
+    xml += "</worldbody><actuator>";
+    for (std::size_t k = 0; k < robot.joint.size(); ++k) {
+        const ActuatorSpec& servo = robot.scene.actuators[k];
+        xml += fmt::format("<general joint='j{}' gainprm='{}' biastype='affine' biasprm='0 -{} -{}'/>",
+                           robot.place[k], servo.kp, servo.kp, servo.kd);
+    }
+    return xml + "</actuator></mujoco>";
+}
+
+// Five limbs of six hinges on a fixed trunk: 30 joints, depth first, so that the text nests as the tree does.
+Robot limbs() {
+    Robot robot;
+    robot.name = "limbs-30";
+    Scene& scene = robot.scene;
+    scene = articulated_scene(0.005, 2.0);
+    const Vec3 roots[5] = {{0, 0.6, 0}, {0.2, 0.5, 0}, {-0.2, 0.5, 0}, {0.1, 0, 0}, {-0.1, 0, 0}};
+    const Vec3 ways[5] = {{0, 1, 0}, {1, 0, 0}, {-1, 0, 0}, {0, -1, 0}, {0, -1, 0}};
+    for (int limb = 0; limb < 5; ++limb) {
+        Vec3 from = roots[limb];
+        int below = -1;
+        for (int k = 0; k < 6; ++k) {
+            const Vec3 to = from + 0.15 * ways[limb];
+            BodySpec link =
+                body_spec(scene, "", box_spec({0.15, 0.06, 0.05}), 0.5 * (from + to), along(to - from));
+            link.mass = 2.0 - 0.25 * k;
+            link.collides = false;
+            const int body = scene.add_body(link);
+            JointSpec joint = joint_spec(fmt::format("limb-{}-{}", limb, k), JointType::hinge, below, body,
+                                         from, Vec3::Unit((k + limb) % 3));
+            DriveSpec drive;
+            drive.armature = 0.02;
+            joint.drives.push_back(drive);
+            ActuatorSpec servo;
+            servo.name = joint.name;
+            servo.type = ActuatorSpec::Type::position;
+            servo.joint = static_cast<int>(scene.joints.size());
+            servo.kp = 500;
+            servo.kd = 40;
+            scene.joints.push_back(joint);
+            scene.actuators.push_back(servo);
+            robot.swing.push_back((k % 2 ? -0.4 : 0.4) + 0.05 * k);
+            from = to;
+            below = body;
+        }
+    }
+    robot.tree = kinematics::tree_of(scene);
+    robot.home = robot.tree.tree.zero();
+    robot.find_places();
+    robot.mjcf = "";
+    return robot;
+}
+
+struct Tracked {
+    double ms_per_step = 0, error = 0, residual = 0, solves = 0;
+    bool sound = true;  // no number that is not finite, every step converged
+};
+
+Tracked with_tenon(const Robot& robot, double dt, double seconds) {
+    Scene scene = robot.scene;
+    scene.dt = dt;
+    Simulation sim(scene);
+    Tracked out;
+    const long steps = std::lround(seconds / dt);
+    VecX q;
+    for (long n = 1; n <= steps; ++n) {
+        const std::vector<double> targets = robot.targets(n * dt, q);
+        for (std::size_t k = 0; k < targets.size(); ++k)
+            set_target(sim.model(), sim.state(), static_cast<int>(k), targets[k]);
+        const double start = processor_ms();
+        try {
+            const StepReport report = sim.step();
+            out.sound = out.sound && report.converged;
+            out.residual = std::max(out.residual, report.joint_residual);
+            out.solves += static_cast<double>(report.iterations) / static_cast<double>(steps);
+        } catch (const StepFailure&) {
+            out.sound = false;
+            return out;
+        }
+        out.ms_per_step += (processor_ms() - start) / static_cast<double>(steps);
+        for (std::size_t k = 0; k < robot.joint.size(); ++k)
+            out.error = std::max(
+                out.error, std::abs(sim.state().joint_coordinate[robot.joint[k]][0] - q[robot.place[k]]));
+    }
+    return out;
+}
+
+#ifdef TENON_HAVE_MUJOCO
+std::optional<Tracked> with_mujoco(const Robot& robot, double dt, double seconds,
+                                   const std::string& integrator) {
+    std::string xml = robot.mjcf;
+    for (const auto& [from, to] :
+         {std::pair<std::string, std::string>{"{integrator}", integrator}, {"{dt}", fmt::format("{}", dt)}})
+        xml.replace(xml.find(from), from.size(), to);
+    const fs::path file = fs::temp_directory_path() / fmt::format("tenon_bench_{}.xml", std::clock());
+    std::ofstream(file) << xml;
+    char error[500] = "";
+    mjModel* model = mj_loadXML(file.c_str(), nullptr, error, sizeof error);
+    fs::remove(file);
+    if (!model) return std::nullopt;
+    mjData* data = mj_makeData(model);
+    if (model->nkey > 0) mj_resetDataKeyframe(model, data, 0);
+    Tracked out;
+    const long steps = std::lround(seconds / dt);
+    VecX q;
+    for (long n = 1; n <= steps && out.sound; ++n) {
+        const std::vector<double> targets = robot.targets(n * dt, q);
+        for (std::size_t k = 0; k < targets.size(); ++k) data->ctrl[k] = targets[k];
+        const double start = processor_ms();
+        mj_step(model, data);
+        out.ms_per_step += (processor_ms() - start) / static_cast<double>(steps);
+        for (std::size_t k = 0; k < robot.joint.size(); ++k)
+            out.error = std::max(out.error, std::abs(data->qpos[robot.place[k]] - q[robot.place[k]]));
+        out.sound = std::isfinite(out.error) && out.error < 10 && data->warning[mjWARN_BADQACC].number == 0;
+    }
+    mj_deleteData(data);
+    mj_deleteModel(model);
+    return out;
+}
+#endif
+
+void print(const Options& options, const Robot& robot, const std::string& engine, const std::string& method,
+           double dt, const Tracked& run) {
+    Row row;
+    row.set("bench", std::string("robots"))
+        .set("case", robot.name)
+        .set("engine", engine)
+        .set("method", method);
+    row.set("size", static_cast<double>(robot.joint.size())).set("threads", 1.0).set("dt", dt);
+    row.set("ms_per_step", run.ms_per_step)
+        .set("times_real_time", 1e3 * dt / std::max(run.ms_per_step, 1e-9));
+    row.set("error", run.error).set("tracks", run.sound && run.error < 1e-2 ? 1.0 : 0.0);
+    if (engine == "tenon") row.set("joint_residual_max", run.residual).set("solves_per_step", run.solves);
+    options.print(row);
+}
+
+void run(const Options& options) {
+    const double seconds = options.quick ? 0.5 : 2.0;
+    std::vector<Robot> robots;
+    if (options.wants("panda")) {
+        if (auto found = panda())
+            robots.push_back(std::move(*found));
+        else
+            options.note(
+                "panda: not at ../shared/fixtures/mjcf/franka_emika_panda; set TENON_FIXTURES to the folder "
+                "above mjcf");
+    }
+    if (options.wants("limbs-30")) {
+        robots.push_back(limbs());
+        robots.back().mjcf = mjcf_of(robots.back());
+    }
+    options.note(
+        "error: largest distance of a joint from the trajectory, rad; tracks: below 0.01. Processor time of "
+        "one thread.");
+#ifndef TENON_HAVE_MUJOCO
+    options.note("MuJoCo is not installed: Tenon alone");
+#endif
+    for (const Robot& robot : robots)
+        for (const double dt : {0.001, 0.002, 0.005, 0.01, 0.02, 0.04}) {
+            if (options.quick && dt != 0.005) continue;
+            print(options, robot, "tenon", "articulated", dt, with_tenon(robot, dt, seconds));
+#ifdef TENON_HAVE_MUJOCO
+            for (const char* integrator : {"Euler", "implicit"})
+                if (const auto theirs = with_mujoco(robot, dt, seconds, integrator))
+                    print(options, robot, "mujoco", integrator, dt, *theirs);
+#endif
+        }
+}
+
+}  // namespace
+
+Bench robots_bench() {
+    return {"robots", "arms and limbs that follow joint trajectories, beside MuJoCo", run};
+}
+
+}  // namespace tenon::bench
