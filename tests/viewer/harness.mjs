@@ -76,7 +76,7 @@ export async function open(url, { width = 1024, height = 560, dark = false, offl
   page.on('pageerror', (error) => page.problems.push(error.message));
   page.on('console', (message) => message.type() === 'error' && page.problems.push(message.text()));
   await page.goto(url);
-  await page.waitForFunction(() => window.tenon?.state && window.tenon.views.length && window.tenon.stage.drawn > 1, null, { polling: 100 });
+  await page.waitForFunction(() => window.tenon?.state && window.tenon.views.length && window.tenon.stage.drawn > 0, null, { polling: 100 });
   await settled(page);
   return page;
 }

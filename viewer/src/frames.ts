@@ -128,7 +128,7 @@ export class FrameStore {
 
   private noteSpeed(chunk: FrameChunk): void {
     const v = new Float64Array(6);
-    const step = Math.max(1, Math.floor(chunk.count / 4));
+    const step = Math.max(1, Math.floor(chunk.count / 32)); // a fall is over within a few frames
     for (let f = 0; f < chunk.count; f += step)
       for (const body of chunk.moving) {
         chunk.velocityOf(body, f, v);
