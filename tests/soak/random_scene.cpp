@@ -28,8 +28,7 @@ class Maker {
             60 * size_, size_, -size_ / 2);
         const int side = std::max(1, static_cast<int>(std::ceil(std::cbrt(bodies))));
         for (int i = 0; i < bodies; ++i) list += "," + body(i, side);
-        const std::string joint_list =
-            method_ == "impulse" || method_ == "volume" ? "" : joints(bodies, side);
+        const std::string joint_list = method_ == "articulated" ? joints(bodies, side) : "";
         return parse_scene(
             fmt::format(R"({{"tenon": 1, "name": "soak", "gravity": [0, -9.81, 0], "seconds": {}, "method":
             {{"type": "{}", "dt": {}}}, "bodies": [{}], "joints": [{}]}})",

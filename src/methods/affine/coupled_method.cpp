@@ -9,6 +9,7 @@
 
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
+#include "math/union_find.hpp"
 #include "methods/affine/barrier_scale.hpp"
 #include "methods/affine/bodies.hpp"
 #include "methods/affine/joints.hpp"
@@ -102,13 +103,21 @@ bool needs_coupled_solve(const Model& model) {
     return !model.elastic.empty() || needs_coupled_solve(scene);
 }
 
-// Turns of linked bodies are what islands resolve slowly: their joints are linear in q, where a turn is a strain.
+// Turns of linked bodies are what islands resolve slowly: their joints are linear in q, where a turn is a strain. In closed
+// loops rows repeat each other, which islands bear better.
 bool links_moving_bodies(const Model& model) {
-    const auto moves = [&](int body) {
-        return body >= 0 && model.bodies.start_type[body] != BodyType::static_body;
+    const int fixed = model.bodies.size();
+    const auto node = [&](int body) {
+        return body >= 0 && model.bodies.start_type[body] != BodyType::static_body ? body : fixed;
     };
-    return std::any_of(model.joints.begin(), model.joints.end(),
-                       [&](const Joint& joint) { return moves(joint.bodies[0]) && moves(joint.bodies[1]); });
+    UnionFind linked(static_cast<std::size_t>(fixed) + 1);
+    bool any = false;
+    for (const Joint& joint : model.joints) {
+        const int a = node(joint.bodies[0]), b = node(joint.bodies[1]);
+        if (!linked.join(a, b)) return false;
+        any = any || (a != fixed && b != fixed);
+    }
+    return any;
 }
 
 std::optional<Unsupported> unsupported_when_coupled(const Scene& scene) {

@@ -172,7 +172,7 @@ BuiltinScene leg_scene() {
             "a leg of five bars, driven at both hips, takes its foot round an ellipse under load",
             "a closed loop with limits and bounded motors, as legged robots have it",
             "the foot goes round; nothing shows when the load comes on and goes off",
-            {{"dt", 0.005, "time step", 1e-6, 0.05, {}, "s"},
+            {{"dt", 0.005, "time step", 1e-6, 0.1, {}, "s"},
              {"seconds", 3.0, "simulated time", 0.1, 1e4, {}, "s"},
              {"period", 1.0, "time of one round", 0.1, 100, {}, "s"},
              {"load", 200.0, "on the foot while it is on the lower half of its path", 0, 1e5, {}, "N"},

@@ -131,7 +131,7 @@ BuiltinScene pick_place_scene() {
             "a seven-joint arm with two fingers reaches, grasps, lifts, carries and stacks three blocks",
             "003, Fig. 21 (an arm of our own)",
             "each block is picked up by friction alone and put on the stack, which stays when the arm leaves",
-            {{"dt", 0.005, "time step", 1e-6, 0.05, {}, "s"},
+            {{"dt", 0.005, "time step", 1e-6, 0.1, {}, "s"},
              {"seed", 0.0, "where the blocks start: 0, or any number for random places", 0, 1e9},
              {"task", std::string("stack"), "stack three blocks, or hold one up", 0, 0, {"stack", "hold"}},
              {"friction", 0.8, "of fingers, blocks and table", 0, 10},
