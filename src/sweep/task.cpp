@@ -43,6 +43,8 @@ std::set<std::string> files_of_scene(const std::string& file) {
 std::string scene_digest(const Plan& plan, const std::string& scene) {
     if (find_builtin(scene)) return {};
     const std::string file = scene_source(plan, scene);
+    std::error_code error;
+    if (!fs::exists(file, error)) load_scene(file);  // throws, and names the nearest built-in
     std::string all = digest(scene::read_text_file(file));
     for (const std::string& part : files_of_scene(file)) all += digest(scene::read_text_file(part));
     return digest(all);
