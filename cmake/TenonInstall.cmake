@@ -19,6 +19,10 @@ endif()
 # The viewer's page, when `make view` has built it: the program looks for it from its own place.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/share/tenon/viewer DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon OPTIONAL)
 
+# What `tenon sweep --on` starts, found in the same way.
+configure_file(${CMAKE_SOURCE_DIR}/apps/tenon/dask_sweep.py ${CMAKE_BINARY_DIR}/share/tenon/dask_sweep.py COPYONLY)
+install(FILES apps/tenon/dask_sweep.py DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon)
+
 configure_package_config_file(cmake/TenonConfig.cmake.in ${CMAKE_BINARY_DIR}/TenonConfig.cmake
   INSTALL_DESTINATION ${TENON_CMAKE_FOLDER})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/TenonConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -39,7 +39,7 @@ foreach(folder ${TEST_FOLDERS})
   if(name STREQUAL "serve")
     target_link_libraries(test_serve PRIVATE tenon_serve Tenon::httplib ZLIB::ZLIB)
   endif()
-  if(name MATCHES "^(app|run)$" AND TARGET tenon_app)
+  if(name MATCHES "^(app|run|sweep)$" AND TARGET tenon_app)
     add_dependencies(test_${name} tenon_app)   # it runs the program
   endif()
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
@@ -57,6 +57,12 @@ if(TARGET tenon_app)
   # Exports as other programs read them: skipped where those are missing.
   add_test(NAME export.readers COMMAND ${CMAKE_SOURCE_DIR}/scripts/export-test $<TARGET_FILE:tenon_app>)
   set_tests_properties(export.readers PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
+# A sweep on a local Dask cluster that loses a worker: skipped (77) where python3-distributed is missing.
+if(TARGET tenon_app)
+  add_test(NAME sweep.dask COMMAND ${CMAKE_SOURCE_DIR}/tests/sweep/dask_test.py $<TARGET_FILE:tenon_app>)
+  set_tests_properties(sweep.dask PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 
 # Links and commands in the documentation are true.

@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/tenon/verb_new.hpp"
+#include "apps/tenon/verb_sweep.hpp"
 #include "apps/tenon/verbs.hpp"
 #include "tenon/error.hpp"
 #include "tenon/params.hpp"
@@ -47,7 +49,11 @@ void add_run(CLI::App& app, RunRequest& r, Action& action) {
     verb->add_option("--fps", r.fps, "recorded frames per simulated second")
         ->capture_default_str()
         ->type_name("N");
-    verb->add_option("--record-every", r.record_every, "record every n-th step instead")->type_name("N");
+    verb->add_option("--record-every", r.record_every, "record every n-th step instead")
+        ->check(CLI::PositiveNumber)
+        ->excludes("--fps")
+        ->type_name("N");
+    verb->get_option("--no-record")->excludes("--output");
     verb->add_option("--record", r.record,
                      "path: keep every accepted piece of motion, for exact verification")
         ->check(CLI::IsMember({"path"}))
@@ -91,6 +97,15 @@ void add_check(CLI::App& app, CheckRequest& r, Action& action) {
     add_scene_flags(verb, r.scene, "scene file or built-in name");
     verb->add_flag("--json", r.json, "as JSON");
     verb->callback([&] { action = [&] { return check_verb(r); }; });
+}
+
+void add_new(CLI::App& app, NewRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "new", "write a commented scene to edit, or a built-in scene as a file",
+                              "tenon new swing --from physical-pendulum");
+    verb->add_option("name", r.name, "of the scene; NAME.json is written")->required()->type_name("NAME");
+    verb->add_option("--from", r.from, "a built-in scene or a scene file to start from")->type_name("SCENE");
+    verb->add_flag("--quiet", r.quiet, "say nothing unless something is wrong");
+    verb->callback([&] { action = [&] { return new_verb(r); }; });
 }
 
 void add_verify(CLI::App& app, VerifyRequest& r, Action& action) {
@@ -305,6 +320,45 @@ void add_schema(CLI::App& app, SchemaRequest& r, Action& action) {
     verb->callback([&] { action = [&] { return schema_verb(r); }; });
 }
 
+void add_sweep(CLI::App& app, SweepRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "sweep", "many runs over parameters, methods and scenes: one table",
+                              "tenon sweep friction.json --processes 2");
+    verb->add_option("words", r.words,
+                     "the plan; before it what to do: run (default), plan, status, retry, merge, plot")
+        ->required()
+        ->expected(1, 2)
+        ->type_name("[ACTION] PLAN");
+    verb->add_option("--folder", r.folder, "where the results are; default PLAN with .sweep")
+        ->type_name("FOLDER");
+    verb->add_option("--task", r.tasks, "run, retry: only these of the plan's runs, from 0: 7, 0-9 or 3,5")
+        ->delimiter(',')
+        ->type_name("K");
+    verb->add_option("--processes", r.processes, "runs at a time; default: cores / threads")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    verb->add_option("--threads", r.threads, "threads of each run")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str()
+        ->type_name("N");
+    verb->add_option("--memory", r.memory, "of all runs together; default: nine tenths of what is free")
+        ->check(CLI::PositiveNumber)
+        ->type_name("MB");
+    verb->add_option("--on", r.on, "a Dask scheduler that runs them instead: tcp://host:8786")
+        ->type_name("ADDRESS");
+    verb->add_option("--program", r.program, "--on: the program on the workers; default: this path, or tenon")
+        ->type_name("PATH");
+    verb->add_option("-o,--output", r.output,
+                     "plot: the page; merge: a further copy of the CSV ('-' prints it)")
+        ->type_name("FILE");
+    verb->add_option("--results", r.results, "plot: only these, separated by commas")
+        ->delimiter(',')
+        ->type_name("NAMES");
+    verb->add_flag("--all", r.all, "plan: show every run");
+    verb->add_flag("--json", r.json, "plan, run, status: as JSON");
+    verb->add_flag("--quiet", r.quiet, "say nothing unless something is wrong");
+    verb->callback([&] { action = [&] { return sweep_verb(r); }; });
+}
+
 void add_bench(CLI::App& app, BenchRequest& r, Action& action) {
     CLI::App* verb = add_verb(app, "bench", "benchmarks, beside other engines where they are installed",
                               "tenon bench solve --json");
@@ -332,6 +386,7 @@ struct Requests {
     RunRequest run;
     ScenesRequest scenes;
     CheckRequest check;
+    NewRequest new_;
     VerifyRequest verify;
     DiffRequest diff;
     CompareRequest compare;
@@ -342,6 +397,7 @@ struct Requests {
     ImportRequest import;
     UntangleRequest untangle;
     SchemaRequest schema;
+    SweepRequest sweep;
     BenchRequest bench;
 };
 
@@ -367,6 +423,7 @@ int run_command_line(int argc, char** argv) {
     add_run(app, requests.run, action);
     add_scenes(app, requests.scenes, action);
     add_check(app, requests.check, action);
+    add_new(app, requests.new_, action);
     add_verify(app, requests.verify, action);
     add_diff(app, requests.diff, action);
     add_compare(app, requests.compare, action);
@@ -377,6 +434,7 @@ int run_command_line(int argc, char** argv) {
     add_import(app, requests.import, action);
     add_untangle(app, requests.untangle, action);
     add_schema(app, requests.schema, action);
+    add_sweep(app, requests.sweep, action);
     add_bench(app, requests.bench, action);
     if (argc > 1) check_verb_name(app, argv[1]);
     try {

@@ -143,7 +143,7 @@ class Resolver {
             if (list[i].name == wanted) return static_cast<int>(i);
             if (known.size() < 10000) known.push_back(list[i].name);
         }
-        refuse(series, "'" + wanted + "' is not in the scene" + suggestion(wanted, known));
+        refuse(series, "'" + wanted + "' is not in the scene; " + suggestion(wanted, known));
     }
 
     const MotionQuantity& motion(const std::string& what, const std::string& series, bool turns) const {
@@ -260,7 +260,7 @@ class Resolver {
         const std::vector<std::string> known = step_series_names(run_);
         bool found = false;
         for (const std::string& candidate : known) found = found || candidate == name;
-        if (!found) refuse(name, "use a name it holds" + suggestion(name, known));
+        if (!found) refuse(name, "use a name it holds; " + suggestion(name, known));
         const bool phase = name.starts_with("phase."), sensor = name.starts_with("sensor.");
         source.series.unit = phase ? "ms" : "";
         source.of_work = sensor;
