@@ -22,7 +22,7 @@ foreach(folder ${TEST_FOLDERS})
   endif()
   # Only the files that need the folder's name get it: the others compile alike everywhere, which ccache knows.
   foreach(source ${sources})
-    file(STRINGS ${source} needed REGEX "TENON_PROGRAM|TENON_SOURCE_DIR|program\\.hpp")
+    file(STRINGS ${source} needed REGEX "TENON_PROGRAM|TENON_SOURCE_DIR|program\\.hpp|sweep/support\\.hpp")
     if(needed)
       set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS
                    TENON_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TENON_PROGRAM="${CMAKE_BINARY_DIR}/bin/tenon")

@@ -179,7 +179,7 @@ TEST_F(KilledSweep, GoesOnWhereItWas) {
 }
 
 TEST_F(KilledSweep, AKilledTaskIsToldAndRetried) {
-    write_slow("20");
+    write_slow("2000");
     const pid_t pid = start("sweep run slow.json --task 4");
     const std::string locks = folder / "slow.sweep/locks";
     for (int i = 0; i < 400 && (!std::filesystem::exists(locks) || std::filesystem::is_empty(locks)); ++i)
@@ -203,7 +203,7 @@ TEST_F(KilledSweep, AKilledTaskIsToldAndRetried) {
 
 TEST_F(KilledSweep, TimeAndMemoryLimitsAreReasons) {
     write_slow("300", R"j(, "limit_seconds": 0.5)j");
-    const Outcome late = tenon("sweep run slow.json --task 0", folder);
+    const Outcome late = tenon("sweep slow.json --processes 4", folder);
     EXPECT_EQ(late.code, 1);
     EXPECT_NE(tenon("sweep status slow.json", folder).err.find("task 0 failed: took longer than 0.5 s"),
               std::string::npos);
