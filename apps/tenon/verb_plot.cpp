@@ -75,8 +75,8 @@ int plot_verb(const PlotRequest& request) {
     const run::RunReader reader(request.run);
     if (request.list) {
         for (const std::string& name : run::step_series_names(reader)) std::cout << name << "\n";
-        std::cout
-            << "body.NAME.{x,y,z,vx,vy,vz,speed,wx,wy,wz,spin}  joint.NAME.{q0,v0,motor0,limit0,force,torque,fx,...}\n";
+        std::cout << "body.NAME.{x,y,z,vx,vy,vz,speed,wx,wy,wz,spin}  "
+                     "joint.NAME.{q0,v0,motor0,limit0,force,torque,fx,...}\n";
         return 0;
     }
     if (!request.csv.empty()) {

@@ -17,7 +17,7 @@ struct SceneFacts {
     bool pushed = false;       // forces from outside the scene acted
     bool has_sources = false;  // something may add energy: scripts, forces, motors, springs, elastic bodies
     std::vector<double>
-        allowed_strain;             // per body: largest entry of A^T A - I; what a material with a modulus says
+        allowed_strain;  // per body: largest entry of A^T A - I; what a material with a modulus says
     std::vector<double> free_from;  // per body: since when a scripted one moves freely; 1e300: never
 };
 

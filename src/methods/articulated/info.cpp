@@ -13,7 +13,6 @@ Options read_options(const Params& params) {
     options.polar_free = params.text("rotation") == "normalised";
     options.max_iterations = params.integer("max_iterations");
     options.min_iterations = std::min(params.integer("min_iterations"), options.max_iterations);
-    options.strain_tolerance = params.number("strain_tolerance");
     options.joint_tolerance = params.number("joint_tolerance");
     options.force_tolerance = params.number("force_tolerance");
     options.start_substeps = params.integer("start_substeps");
@@ -58,8 +57,6 @@ std::vector<ParamInfo> parameters() {
          {"polar", "normalised"}},
         {"max_iterations", 12.0, "most linearisations per step", 1, 1000},
         {"min_iterations", 1.0, "fewest linearisations per step", 1, 1000},
-        {"strain_tolerance", 0.025,
-         "a fused step of a ball chain whose straight increments strain links by more is made again", 0, 1},
         {"joint_tolerance", 1e-9,
          "a step has converged when joints are closed to this share of their bodies' size (or rad) ...",
          1e-14, 1},

@@ -60,7 +60,8 @@ NetLayout find_net(const Model& model, const State& state, const std::vector<int
         const auto& sides = sides_of[body];
         for (std::size_t a = 0; a < sides.size(); ++a)
             for (std::size_t b = a + 1; b < sides.size(); ++b)
-                if ((point_at(sides[a]) - point_at(sides[b])).norm() < 1e-9) same_point.join(sides[a], sides[b]);
+                if ((point_at(sides[a]) - point_at(sides[b])).norm() < 1e-9)
+                    same_point.join(sides[a], sides[b]);
     }
     std::vector<int> number(same_point.size(), -1);
     int count = 0;

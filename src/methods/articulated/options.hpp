@@ -11,7 +11,6 @@ struct Options {
     bool bdf2 = true;
     int max_iterations = 12;
     int min_iterations = 1;
-    double strain_tolerance = 0.025;
     double joint_tolerance = 1e-9;
     double force_tolerance = 1e-6;
     int max_corrections = 20;
