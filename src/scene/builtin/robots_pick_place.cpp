@@ -118,8 +118,8 @@ Scene make_pick_place(const Params& params) {
         scene.expect.push_back(expect_quantity(put.body, "speed", 0, 2e-3, "rests"));
     }
     scene.expect.push_back(expect_closed_joints(1e-7));
-    scene.camera["eye"] = {1.7, 1.0, 1.1};
-    scene.camera["target"] = {0.2, 0.42, 0.0};
+    scene.camera["eye"] = {1.7, 0.8, 1.6};
+    scene.camera["target"] = {0.3, 0.25, 0.1};
     return scene;
 }
 
