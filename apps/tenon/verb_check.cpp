@@ -138,6 +138,9 @@ void print_json(const Scene& scene, const Model& model, const Totals& totals,
 }  // namespace
 
 int check_verb(const CheckRequest& request) {
+    if (is_run_file(request.scene.scene))
+        throw InputError(request.scene.scene, "", "is a run file, not a scene",
+                         "'tenon verify' checks a run; 'tenon check' its scene before it");
     const Scene scene = load_requested(request.scene);
     const Model model = compile(scene);
     const State state = initial_state(model);

@@ -1,5 +1,9 @@
 // `tenon run`: simulate, record, say what came of it.
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -52,6 +56,35 @@ run::RunOptions options_of(const RunRequest& request, const Scene& scene) {
     return options;
 }
 
+// Found out before the run rather than after it: the scene is recorded for no steps, and the series looked for there.
+void check_series(const RunRequest& request, Scene scene) {
+    if (request.series.empty()) return;
+    if (request.csv.empty())
+        throw InputError("", "--series", "is for --csv", "add --csv FILE, or '--csv -' to print the series");
+    std::vector<std::string> known_now;  // phases, metrics and sensors appear with the first step
+    for (const std::string& name : request.series)
+        if (!name.starts_with("phase.") && !name.starts_with("figure.") && !name.starts_with("sensor."))
+            known_now.push_back(name);
+    std::string folder = (std::filesystem::temp_directory_path() / "tenon-series-XXXXXX").string();
+    if (known_now.empty() || !mkdtemp(folder.data())) return;
+    const std::string name = scene.name;
+    std::string problem, path, cure;
+    try {
+        scene.seconds = 0;
+        scene.expect.clear();
+        run::RunOptions options;
+        options.output = folder + "/start.tenon";
+        run::run_scene(std::move(scene), options);
+        run::read_series(run::RunReader(options.output), known_now);
+    } catch (const InputError& error) {
+        if (error.file().starts_with(folder))
+            problem = error.problem(), path = error.path(), cure = error.cure();
+    }
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+    if (!problem.empty()) throw InputError(name, "--series " + path, problem, cure);
+}
+
 // Writes nothing: the run file stays as it is.
 int replay(const RunRequest& request) {
     const std::string& file = request.scene.scene;
@@ -98,6 +131,7 @@ int run_verb(const RunRequest& request) {
     if (request.no_record && !request.csv.empty())
         throw InputError("", "--csv", "needs a recorded run", "leave --no-record away");
     Scene scene = scene_of(request);
+    check_series(request, scene);
     const run::RunOptions options = options_of(request, scene);
     ProgressBar bar(request.quiet || request.json);
     const run::Report report =

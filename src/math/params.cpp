@@ -101,7 +101,50 @@ void Params::set(const std::string& name, ParamValue value, bool given) {
     given_[name] = given;
 }
 
+namespace {
+
+// What other programs call it: too far from our word for the letters alone to tell.
+std::string other_word_for(const std::string& wrong, const std::vector<std::string>& known) {
+    static const std::map<std::string, std::string> words = {
+        {"revolute", "hinge"},
+        {"continuous", "hinge"},
+        {"spherical", "ball"},
+        {"slider", "prismatic"},
+        {"slide", "prismatic"},
+        {"weld", "fixed"},
+        {"velocity", "linear_velocity"},
+        {"speed", "linear_velocity"},
+        {"omega", "angular_velocity"},
+        {"spin", "angular_velocity"},
+        {"cube", "box"},
+        {"cuboid", "box"},
+        {"brick", "box"},
+        {"ball", "sphere"},
+        {"orientation", "rotation"},
+        {"quaternion", "rotation"},
+        {"pos", "position"},
+        {"origin", "position"},
+        {"dimensions", "size"},
+        {"duration", "seconds"},
+        {"time", "seconds"},
+        {"timestep", "dt"},
+        {"time_step", "dt"},
+        {"solver", "method"},
+        {"objects", "bodies"},
+        {"constraints", "joints"},
+        {"anchor", "point"},
+    };
+    const auto found = words.find(wrong);
+    const bool fits =
+        found != words.end() && std::find(known.begin(), known.end(), found->second) != known.end();
+    return fits ? found->second : std::string();
+}
+
+}  // namespace
+
 std::string suggestion(const std::string& wrong, const std::vector<std::string>& known) {
+    if (const std::string word = other_word_for(wrong, known); !word.empty())
+        return fmt::format("did you mean '{}'?", word);
     std::string best;
     std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
     for (const std::string& name : known) {

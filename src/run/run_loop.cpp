@@ -43,6 +43,11 @@ void check_options(const Scene& scene, const RunOptions& options) {
     if (!(scene.seconds >= 0) || scene.seconds / scene.dt > 1e12)
         throw InputError(file, "seconds", fmt::format("{:g} s in steps of {:g} s", scene.seconds, scene.dt),
                          "must be zero or more, and less than 1e12 steps");
+    if (scene.seconds > 0 && scene.dt > scene.seconds * (1 + 1e-9))
+        throw InputError(
+            file, "method.dt",
+            fmt::format("a time step of {:g} s is longer than the run of {:g} s", scene.dt, scene.seconds),
+            "make dt smaller (--dt) or the run longer (--seconds)");
     if (options.record_every <= 0 && !(options.fps > 0))
         throw InputError("", "--fps", fmt::format("{:g} frames per second", options.fps), "must be positive");
     if (options.checkpoint_every < 0)
@@ -72,6 +77,28 @@ std::string rounding_warning(const Scene& scene, long steps) {
     if (std::abs(simulated - scene.seconds) <= 1e-9 * std::max(scene.seconds, scene.dt)) return {};
     return fmt::format("{:g} s is not a whole number of steps of {:g} s: {} steps end at {:g} s",
                        scene.seconds, scene.dt, steps, simulated);
+}
+
+// Drawn parts are mostly in millimetres, and their files do not say so.
+std::vector<std::string> large_mesh_warnings(const Scene& scene, const Model& model) {
+    constexpr double suspicious = 20.0;  // m
+    std::vector<std::string> warnings;
+    std::vector<bool> told(scene.geometries.size(), false);
+    for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
+        const int geometry = scene.bodies[i].geometry;
+        if (geometry < 0 || told[geometry] || scene.geometries[geometry].mesh_file.empty()) continue;
+        if (scene.geometries[geometry].scale != Vec3::Ones()) continue;
+        if (static_cast<int>(i) >= model.bodies.size() || model.bodies.name[i] != scene.bodies[i].name)
+            continue;
+        const Box3& box = model.shape_of(static_cast<int>(i)).box;
+        if (box.empty() || box.size().maxCoeff() < suspicious) continue;
+        told[geometry] = true;
+        warnings.push_back(fmt::format(
+            "bodies[{}] '{}': {} is {:.4g} m large; if it was drawn in millimetres, give the body \"scale\": "
+            "0.001",
+            i, scene.bodies[i].name, scene.geometries[geometry].mesh_file, box.size().maxCoeff()));
+    }
+    return warnings;
 }
 
 RecordingRule rule_of(const RunOptions& options) {
@@ -107,6 +134,8 @@ class Run {
         checker_.emplace(simulation_, options.count_intersections);
         const std::string warning = rounding_warning(simulation_.scene(), steps_);
         if (!warning.empty()) builder_->warn(warning);
+        for (const std::string& large : large_mesh_warnings(simulation_.scene(), simulation_.model()))
+            builder_->warn(large);
         if (!options.resume.empty())
             resume();
         else if (!options.output.empty())

@@ -70,13 +70,20 @@ void check_numbers(const Context& context, const Where& where, Value& value, con
     }
 }
 
+// "; did you mean 'hinge'?", or nothing when no choice is near.
+std::string nearest(const std::string& wrong, const std::vector<std::string>& choices) {
+    const std::string words = suggestion(wrong, choices);
+    return words.starts_with("did you mean") ? "; " + words : "";
+}
+
 void check_text(const Context& context, const Where& where, const Value& value, const KeyInfo& info) {
     if (!value.is_text()) wrong_type(context, where, value, "a text");
     if (info.choices.empty()) return;
     for (const std::string& choice : info.choices)
         if (choice == value.text()) return;
     context.fail(where, fmt::format("unknown value '{}'", value.text()),
-                 fmt::format("must be one of: {}", fmt::join(info.choices, ", ")));
+                 fmt::format("must be one of: {}{}", fmt::join(info.choices, ", "),
+                             nearest(value.text(), info.choices)));
 }
 
 void check_index(const Context& context, const Where& where, double value) {
@@ -275,6 +282,9 @@ void check_object(const Context& context, const Where& where, Value& value, cons
     for (Member& member : value.object()) {
         if (is_comment(member.key)) continue;
         const KeyInfo* known = info.find(member.key);
+        if (!known && !where.parent && where.key.empty() && member.key == "dt")
+            context.fail(where / member.key, "the time step belongs to the method",
+                         "write \"method\": {\"type\": \"affine\", \"dt\": 0.01}");
         if (!known)
             context.fail(where / member.key, fmt::format("unknown key '{}'", member.key),
                          suggestion(member.key, info.names()));

@@ -133,5 +133,30 @@ TEST(TruthImpulseImpact, FlatBoxBouncesFlat) {
     EXPECT_LT(simulation.state().rate[1].leftCols<3>().norm(), 1e-6);
 }
 
+// The floor carries the weight of what rests on it, in every step and for every solve that finds the forces: one box alone,
+// two on each other, awake and asleep.
+TEST(TruthImpulseImpact, FloorCarriesTheWeight) {
+    for (int boxes : {1, 2})
+        for (bool sleeping : {false, true}) {
+            Scene scene = make_scene(0.5);
+            scene.method_params["sleeping"] = sleeping;
+            add_ground(scene);
+            for (int i = 0; i < boxes; ++i)
+                add_body(scene, add_box(scene, Vec3(0.4, 0.2, 0.3)), Vec3(0, 0.12 + 0.21 * i, 0));
+            Simulation simulation(scene);
+            double weight = 0;
+            for (int i = 1; i <= boxes; ++i) weight += simulation.model().bodies.mass[i] * g;
+            for (int step = 1; step <= 200; ++step) {
+                simulation.step();
+                if (step < 100 || step % 50 != 0) continue;
+                double up = 0;
+                for (const Contact& contact : simulation.outputs().contacts)
+                    if (contact.a == 0 || contact.b == 0) up += std::abs(contact.force.y());
+                EXPECT_NEAR(up, weight, 0.02 * weight)
+                    << boxes << " boxes, sleeping " << sleeping << ", step " << step;
+            }
+        }
+}
+
 }  // namespace
 }  // namespace tenon

@@ -270,7 +270,10 @@ SolveReport ImpulseMethod::solve_contacts(const State& state) {
                             : soft_contact * std::sqrt(sub.max_sweeps) * settings_.substeps / problem_.dt;
         sub.max_push = 0.2 * smallest_ / problem_.dt;
         substep_solver_.prepare(problem_, sub, held_);
-        return substep_solver_.solve(problem_, held_);
+        const SolveReport report = substep_solver_.solve(problem_, held_);
+        for (ContactPoint& c : problem_.contacts)  // held bodies are not among those that it solved
+            if (held_[c.a] || held_[c.b]) c.total = c.impulse;
+        return report;
     }
     SweepSettings sweep;
     sweep.tolerance = tolerance;
