@@ -56,7 +56,6 @@ class AffineMethod final : public Stepper {
     void report_contacts(Outputs& outputs, double share, StepReport& report);
     void report_joints(const Model& model, const State& state, Outputs& outputs, double share,
                        StepReport& report);
-    void report_deformation(const Model& model, const State& state, StepReport& report);
     void report_bodies(const Model& model, const State& state, double now, double dt,
                        StepReport& report) const;
     void report_restitution(StepReport& report) const;

@@ -5,18 +5,11 @@
 
 #include "math/parallel.hpp"
 #include "methods/affine/affine_method.hpp"
+#include "methods/affine/deformation.hpp"
 #include "methods/affine/friction.hpp"
 #include "methods/affine/reactions.hpp"
 
 namespace tenon::affine {
-namespace {
-
-constexpr double most_strain = 1e-4;    // |A^T A - I| from which a body is made stiffer
-constexpr double wanted_strain = 1e-5;  // what that is to bring it to
-constexpr double most_stiffer = 1e4;    // times: beyond it round-off of the stiff energy would be motion
-constexpr double told_strain = 1e-3;    // warned of
-
-}  // namespace
 
 // Islands move independently of each other: their k-th pieces can be told together.
 void AffineMethod::emit_path(const Outputs& outputs, const std::vector<Island>& islands,
@@ -110,27 +103,6 @@ void AffineMethod::report_joints(const Model& model, const State& state, Outputs
     report.joint_residual = joint_residual_max(model, state);
 }
 
-// Bodies are meant to be rigid: those that strain are made stiffer from the next step on, and told of.
-void AffineMethod::report_deformation(const Model& model, const State& state, StepReport& report) {
-    double largest = 0.0;
-    int most = -1;
-    for (std::size_t i = 0; i < q_.size(); ++i) {
-        if (bodies_.body[i].type == BodyType::static_body) continue;
-        const double deformation = strain(state.q[i].leftCols<3>()).cwiseAbs().maxCoeff();
-        if (deformation > most_strain)
-            rigidity_factor_[i] = std::min(most_stiffer, rigidity_factor_[i] * deformation / wanted_strain);
-        if (deformation <= largest) continue;
-        largest = deformation;
-        most = static_cast<int>(i);
-    }
-    report.metrics.emplace_back("deformation_max", largest);
-    if (largest > told_strain && settings_.kappa == 0.0)
-        report.warnings.push_back(fmt::format(
-            "'{}' is strained by {:.2g}: bodies are meant to be rigid; take a smaller step, or give `kappa` "
-            "for bodies that may deform",
-            model.bodies.name[most], largest));
-}
-
 void AffineMethod::report_totals(const Model& model, const State& state, const Outputs& outputs,
                                  StepReport& report) {
     const char* names[] = {"assemble", "solve", "ccd", "energy", "move"};
@@ -142,7 +114,7 @@ void AffineMethod::report_totals(const Model& model, const State& state, const O
                       {"candidate_builds", static_cast<double>(totals_.builds)},
                       {"candidates", static_cast<double>(field_.candidate_count())},
                       {"substeps", static_cast<double>(totals_.substeps)}};
-    report_deformation(model, state, report);
+    report_deformation(model, state, settings_.kappa, rigidity_factor_, report);
     report_restitution(report);
 }
 

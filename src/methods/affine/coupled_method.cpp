@@ -12,6 +12,7 @@
 #include "math/union_find.hpp"
 #include "methods/affine/barrier_scale.hpp"
 #include "methods/affine/bodies.hpp"
+#include "methods/affine/deformation.hpp"
 #include "methods/affine/joints.hpp"
 #include "model/joint_rows.hpp"
 #include "model/keyframes.hpp"
@@ -22,7 +23,6 @@ namespace {
 constexpr double script_weight = 1e5;       // of a scripted body over its inertia
 constexpr double rigid_over_inertia = 1e6;  // h^2 kappa v over the largest second moment of mass
 constexpr double load_strain = 1e-5;        // of a body that carries all loads of the scene
-constexpr double most_strain = 1e-4, wanted_strain = 1e-5, most_stiffer = 1e4, told_strain = 1e-3;
 constexpr double stick_of_scene = 3e-5, stick_of_body = 1e-3;
 constexpr double still_of_scene = 1e-4, still_of_body = 1e-2;
 constexpr double column_of_vertices = 30.0;  // vertices that rest on one vertex of a surface
@@ -211,7 +211,7 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
                       {"line_search", static_cast<double>(result.line_search_steps)},
                       {"candidate_builds", static_cast<double>(step_.contacts.builds() - builds)},
                       {"candidates", static_cast<double>(step_.contacts.candidate_count())}};
-    report_strain(model, state, report);
+    report_deformation(model, state, settings_.kappa, rigidity_factor_, report);
     report.solver = fmt::format("coupled: {} nodes of 12 unknowns, {} joint rows", step_.nodes.size(),
                                 step_.joints.rows().size());
     if (plan_.wanted > 0.0) {
@@ -537,26 +537,6 @@ void CoupledMethod::write_outputs(const Model& model, State& state, Outputs& out
     report.contacts = static_cast<int>(outputs.contacts.size());
     report.min_distance = points.closest();
     write_joints(model, state, outputs, report);
-}
-
-void CoupledMethod::report_strain(const Model& model, const State& state, StepReport& report) {
-    double largest = 0.0;
-    int most = -1;
-    for (std::size_t i = 0; i < state.q.size(); ++i) {
-        if (state.type[i] == BodyType::static_body) continue;
-        const double deformation = strain(state.q[i].leftCols<3>()).cwiseAbs().maxCoeff();
-        if (deformation > most_strain)
-            rigidity_factor_[i] = std::min(most_stiffer, rigidity_factor_[i] * deformation / wanted_strain);
-        if (deformation <= largest) continue;
-        largest = deformation;
-        most = static_cast<int>(i);
-    }
-    report.metrics.emplace_back("deformation_max", largest);
-    if (largest > told_strain && settings_.kappa == 0.0)
-        report.warnings.push_back(fmt::format(
-            "'{}' is strained by {:.2g}: bodies are meant to be rigid; take a smaller step, or give `kappa` "
-            "for bodies that may deform",
-            model.bodies.name[most], largest));
 }
 
 void CoupledMethod::save(std::ostream& out) const {

@@ -37,7 +37,6 @@ class CoupledMethod final : public Stepper {
     void finish(const Model& model, State& state);
     void write_outputs(const Model& model, State& state, Outputs& outputs, StepReport& report);
     void write_joints(const Model& model, State& state, Outputs& outputs, StepReport& report);
-    void report_strain(const Model& model, const State& state, StepReport& report);
 
     Settings settings_;
     CoupledStep step_;
