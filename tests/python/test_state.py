@@ -255,10 +255,15 @@ def test_a_handler_that_does_not_raise_lets_steps_go_on():
     try:
         model = tenon.Scene.load("wrecking-ball").compile("affine", dt=0.01)
         state = model.state()
-        threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
-        tenon.step(model, state, n=30)
-        assert state.steps == 30 and calls == [1]
+        timer = threading.Timer(0.05, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        asked = 0
+        while not calls and asked < 3000:  # however fast the machine is
+            tenon.step(model, state, n=30)
+            asked += 30
+        assert state.steps == asked and calls == [1]
     finally:
+        timer.join()  # a late signal would meet the handler of before
         signal.signal(signal.SIGINT, before)
 
 
