@@ -147,13 +147,9 @@ auto guarded(const std::string& file, const Action& action) {
 
 }  // namespace
 
-struct RunReader::Impl {
+struct RunReader::Impl : RunModel {
     std::string file;
     Database database;
-    std::vector<ShapeData> shapes;
-    std::vector<BodyInfo> bodies;
-    std::vector<ElasticInfo> elastic;
-    std::vector<JointInfo> joints;
 
     template <class Action>
     auto guarded(const Action& action) const {
@@ -365,6 +361,9 @@ RunReader::RunReader(RunReader&&) noexcept = default;
 
 const std::string& RunReader::file() const {
     return impl_->file;
+}
+const RunModel& RunReader::model() const {
+    return *impl_;
 }
 const std::vector<ShapeData>& RunReader::shapes() const {
     return impl_->shapes;
