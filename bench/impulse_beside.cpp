@@ -198,7 +198,8 @@ void pyramid_stands(const Options& options, const std::string& name, int rows, d
               half_second = static_cast<int>(std::lround(0.5 / dt));
     for (int s = 1; s <= steps; ++s) {
         StepReport report;
-        ours.add(cost_of([&] { report = simulation.step(); }), report.contacts);
+        const Cost cost = cost_of([&] { report = simulation.step(); });
+        ours.add(cost, report.contacts);
         if (bullet && s <= 2 * half_second) {
             PeerStep step;
             const Cost peer = cost_of([&] { step = bullet->step(dt); });
