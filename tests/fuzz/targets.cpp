@@ -79,6 +79,18 @@ void rigid_ipc(std::string_view bytes) {
     import_rigid_ipc(file.name(), "/nonexistent", &warnings);
 }
 
+// A robot: what is accepted can be written and read, unless its meshes are missing.
+template <ImportedScene (*import)(const std::string&, const ImportOptions&)>
+void robot(std::string_view bytes) {
+    const InputFile file(bytes, ".xml");
+    ImportOptions options;
+    options.mesh_root = "/nonexistent";
+    const ImportedScene made = import(file.name(), options);
+    losses_text(made.losses);
+    losses_json(made.losses);
+    parse_scene(write_scene(made.scene), "again.json", "");
+}
+
 // Everything a reader can be asked, as the viewer, the plots and the verifier do.
 void run_file(std::string_view bytes) {
     const InputFile file(bytes, ".tenon");
@@ -152,7 +164,7 @@ void mesh(std::string_view b) {
 
 }  // namespace
 
-const std::vector<Target>& targets() {
+const std::vector<Target>& reader_targets() {
     static const std::vector<Target> all = {
         {"scene",
          guarded<scene>,
@@ -184,17 +196,35 @@ const std::vector<Target>& targets() {
          4096,
          {"\"scene_type\"", "\"rigid_body_problem\"", "\"rigid_bodies\"", "\"vertices\"", "\"edges\"",
           "\"faces\"", "\"position\"", "\"timestep\"", "\"is_dof_fixed\""}},
+        {"urdf",
+         guarded<robot<import_urdf>>,
+         4096,
+         {"<robot name=\"r\">", "<link name=\"a\"/>", "<joint name=\"j\" type=\"revolute\">",
+          "<parent link=\"a\"/>", "<child link=\"b\"/>", "<axis xyz=\"0 0 1\"/>",
+          "<origin xyz=\"0 0 0\" rpy=\"0 0 0\"/>", "<inertial>",
+          "<limit lower=\"-1\" upper=\"1\" effort=\"1\" velocity=\"1\"/>", "<geometry>",
+          "<box size=\"1 1 1\"/>", "<mimic joint=\"j\" multiplier=\"2\"/>", "1e308", "-1", "nan", "&lt;",
+          "<!DOCTYPE", "<![CDATA["}},
+        {"mjcf",
+         guarded<robot<import_mjcf>>,
+         4096,
+         {"<mujoco>", "<worldbody>", "<body name=\"b\" pos=\"0 0 1\">",
+          "<geom type=\"capsule\" size=\"0.1 0.2\"/>",
+          "<joint type=\"hinge\" axis=\"0 1 0\" range=\"-1 1\"/>", "<freejoint/>", "<default class=\"d\">",
+          "<actuator>", "<position joint=\"j\" kp=\"1\"/>", "<equality>", "<tendon>",
+          "<inertial mass=\"1\" pos=\"0 0 0\"/>", "fromto", "<compiler angle=\"radian\"/>",
+          "<include file=\"x\"/>", "childclass", "1e308", "nan", "-1"}},
         {"run_file", guarded<run_file>, 1 << 17, {"SQLite format 3", "tenon-run", "CREATE TABLE", "frames"}}};
     return all;
 }
 
-const Target* find_target(std::string_view name) {
-    for (const Target& target : targets())
+const Target* find_target(const std::vector<Target>& targets, std::string_view name) {
+    for (const Target& target : targets)
         if (name == target.name) return &target;
     return nullptr;
 }
 
-std::vector<std::string> seeds(const Target& target) {
+std::vector<std::string> reader_seeds(const Target& target) {
     const std::string_view name = target.name;
     if (name == "run_file") return {seed_run()};
     if (name == "scene")
@@ -207,6 +237,20 @@ std::vector<std::string> seeds(const Target& target) {
                     "forces": [{"body": "a", "force": [1, 0, 0]}], "expect": [{"body": "a", "quantity": "x", "min": 0}]})",
             R"({"elastic": [{"name": "e", "shape": {"type": "box", "size": [1, 1, 1]}, "cell_size": 0.5,
                     "pins": [{"box": [[0, 0, 0], [1, 1, 1]]}]}], "contact": {"dhat": 0.001}})"};
+    if (name == "urdf")
+        return {
+            R"(<robot name="r"><link name="a"><inertial><mass value="1"/><origin xyz="0 0 0.1"/><inertia ixx="1" ixy="0"
+            ixz="0" iyy="1" iyz="0" izz="1"/></inertial><collision><geometry><box size="1 1 1"/></geometry></collision></link>
+            <link name="b"><collision><origin rpy="0 1 0"/><geometry><cylinder radius="0.1" length="1"/></geometry></collision>
+            </link><joint name="j" type="revolute"><parent link="a"/><child link="b"/><origin xyz="1 0 0"/><axis xyz="0 0 1"/>
+            <limit lower="-1" upper="1" effort="5" velocity="2"/><dynamics damping="0.1" friction="0"/></joint></robot>)"};
+    if (name == "mjcf")
+        return {
+            R"(<mujoco model="m"><compiler angle="degree"/><default><geom density="500"/></default><worldbody>
+            <geom type="plane" size="5 5 1"/><body name="a" pos="0 0 1"><freejoint/><geom type="box" size="0.1 0.1 0.1"/>
+            <body name="b" pos="0.3 0 0" quat="1 0 0 0"><joint name="j" type="hinge" axis="0 1 0" range="-45 45"/>
+            <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.05"/></body></body></worldbody>
+            <actuator><position joint="j" kp="10"/></actuator></mujoco>)"};
     if (name == "obj")
         return {"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nl 1 2\np 3\n"};
     if (name == "stl")
