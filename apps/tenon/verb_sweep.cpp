@@ -126,16 +126,30 @@ void write_tables(const sweep::Sweep& sweep, const sweep::Table& table) {
     write_whole_file(sweep.folder.file("results.csv"), sweep::to_csv(sweep, table));
 }
 
-double free_memory_mb() {
-    std::ifstream in("/proc/meminfo");
+// An entry of /proc/meminfo or /proc/PID/status, in MB; 0 where there is none.
+double memory_entry_mb(const std::string& file, const std::string& name) {
+    std::ifstream in(file);
     std::string word;
     while (in >> word)
-        if (word == "MemAvailable:") {
+        if (word == name + ":") {
             double kilobytes = 0;
             in >> kilobytes;
             return kilobytes / 1024;
         }
     return 0;
+}
+
+double free_memory_mb() {
+    return memory_entry_mb("/proc/meminfo", "MemAvailable");
+}
+
+// The limit is on what is asked for beyond what the program itself takes at its start.
+void limit_memory(double mb) {
+    const double all = mb + memory_entry_mb("/proc/self/status", "VmData");
+    rlimit limit{};
+    ::getrlimit(RLIMIT_DATA, &limit);
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, static_cast<rlim_t>(all * 1024 * 1024));
+    ::setrlimit(RLIMIT_DATA, &limit);
 }
 
 std::string this_program() {
@@ -322,12 +336,7 @@ int plot_action(const SweepRequest& request) {
 // A process of `run`: ends with it, and stays within its share of the memory.
 int worker_action(const SweepRequest& request) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (request.memory > 0) {
-        rlimit limit{};
-        ::getrlimit(RLIMIT_DATA, &limit);
-        limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, static_cast<rlim_t>(request.memory * 1024 * 1024));
-        ::setrlimit(RLIMIT_DATA, &limit);
-    }
+    if (request.memory > 0) limit_memory(request.memory);
     set_threads(request.threads);
     const sweep::Sweep sweep = load(request);
     sweep::serve_tasks(sweep, tools(), STDIN_FILENO, STDOUT_FILENO);
