@@ -175,12 +175,17 @@ sweep::Execution execution_of(const SweepRequest& request) {
     return how;
 }
 
-int exit_code(const sweep::Table& table, const std::vector<long>& chosen) {
-    if (chosen.empty()) return table.count("done") == static_cast<long>(table.rows.size()) ? 0 : 1;
-    return std::all_of(chosen.begin(), chosen.end(),
-                       [&](long k) { return table.rows[static_cast<std::size_t>(k)].status == "done"; })
-               ? 0
-               : 1;
+int exit_code(const sweep::Table& table) {
+    return table.count("done") == static_cast<long>(table.rows.size()) ? 0 : 1;
+}
+
+// Of a few tasks: a job of thousands does not read the results of all the others.
+int exit_code(const sweep::Sweep& sweep, const std::vector<long>& chosen) {
+    const auto done = [&](long k) {
+        const auto result = sweep.folder.read(sweep.tasks[static_cast<std::size_t>(k)]);
+        return result && result->status == "done";
+    };
+    return std::all_of(chosen.begin(), chosen.end(), done) ? 0 : 1;
 }
 
 // `run` and `retry`: those without a result, or those that failed; of all or of the chosen ones.
@@ -214,6 +219,7 @@ int run_action(const SweepRequest& request, bool retry) {
     how.again = retry;
     sweep::execute(sweep, todo, how);
     bar.clear();
+    if (!chosen.empty() && request.quiet) return exit_code(sweep, chosen);
     const sweep::Table table = sweep::collect(sweep);
     if (chosen.empty()) write_tables(sweep, table);
     if (request.json)
@@ -229,7 +235,7 @@ int run_action(const SweepRequest& request, bool retry) {
         say_failures(table);
         if (!request.json) std::cout << "  written  " << sweep.folder.file("results.csv") << " and .sqlite\n";
     }
-    return exit_code(table, chosen);
+    return chosen.empty() ? exit_code(table) : exit_code(sweep, chosen);
 }
 
 std::string count_words(const sweep::Plan& plan, std::size_t all) {
@@ -292,7 +298,7 @@ int status_action(const SweepRequest& request) {
         std::cout << sweep.plan.name << ": " << words_of(table) << "\n";
         say_failures(table);
     }
-    return exit_code(table, {});
+    return exit_code(table);
 }
 
 int merge_action(const SweepRequest& request) {

@@ -36,7 +36,7 @@ class LocalRunner {
 
     Tally run() {
         workers_.resize(static_cast<std::size_t>(std::clamp<long>(how_.processes, 1, std::max(1L, all_))));
-        learn_lengths();
+        if (all_ > static_cast<long>(workers_.size())) learn_lengths();  // else there is nothing to order
         while (!stopping()) {
             for (Worker& worker : workers_) feed(worker);
             if (!any_busy()) break;
