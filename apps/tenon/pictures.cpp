@@ -71,6 +71,14 @@ render::Stage Subject::stage(const render::RenderOptions& options, const render:
     return render::make_stage(model_, frames, options, wish);
 }
 
+render::Stage Subject::stage_at(double time, const render::RenderOptions& options,
+                                const render::CameraWish& wish) const {
+    const double window = 0.05 * (end() - start());
+    std::vector<run::Frame> frames;
+    for (const double shift : {-1.0, -0.5, 0.0, 0.5, 1.0}) frames.push_back(at(time + shift * window));
+    return render::make_stage(model_, frames, options, wish);
+}
+
 std::string time_caption(double seconds) {
     return fmt::format("t = {:.3g} s", seconds);
 }

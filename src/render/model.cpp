@@ -8,6 +8,7 @@
 
 #include "render/marks.hpp"
 #include "render/scene_hints.hpp"
+#include "render/struts.hpp"
 
 namespace tenon::render {
 namespace {
@@ -187,6 +188,7 @@ Drawing model_of(const run::RunModel& run, const SceneHints& hints) {
         keys.push_back({static_cast<int>(run.shapes.size() + e), true, false, run.elastic[e].color});
     }
     color_all(model, keys, model.bodies.size());
+    add_struts(model, world_anchors(run));
     return model;
 }
 
@@ -239,6 +241,11 @@ std::vector<Vec3> points_of_interest(const Drawing& model, const std::vector<run
             if (body.mesh >= 0)
                 (body.moves ? moving : still).push_back(placed(model.boxes[body.mesh], frame.q[i]));
         }
+        for (const Strut& strut : model.struts) {
+            Box3 box;
+            for (const Vec3f& vertex : strut.mesh.vertices) box.add(vertex.cast<double>());
+            moving.push_back(placed(box, frame.q[strut.body]));
+        }
         for (const std::vector<Vec3>& solid : frame.x) {
             Box3 box;
             for (const Vec3& point : solid) box.add(point);
@@ -256,10 +263,17 @@ std::vector<Vec3> points_of_interest(const Drawing& model, const std::vector<run
         box.hi = box.hi.cwiseMin(extent.hi);
         if (!box.empty()) add_corners(box, points);
     }
-    // statics: only what is near the motion, or where it may go when only its start is known
-    Box3 near = extent;
+    // statics: only what is near the motion, or where it may go when only its start is known; of a floor or a wall that
+    // goes on beyond that, no more than a rim around what moves
+    Box3 near = extent, rim = extent;
     near.inflate((frames.size() > 1 ? 0.3 : 0.7) * extent.diagonal());
+    rim.inflate((frames.size() > 1 ? 0.06 : 0.4) * extent.diagonal());
     for (Box3& box : still) {
+        const auto spans = (box.lo.array() <= near.lo.array() && box.hi.array() >= near.hi.array()).count();
+        if (spans >= 2) {
+            box.lo = box.lo.cwiseMax(rim.lo);
+            box.hi = box.hi.cwiseMin(rim.hi);
+        }
         box.lo = box.lo.cwiseMax(near.lo);
         box.hi = box.hi.cwiseMin(near.hi);
         if (!box.empty()) add_corners(box, points);

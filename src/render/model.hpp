@@ -37,11 +37,18 @@ struct DrawElastic {
     Vec3f color = Vec3f::Ones();
 };
 
+// A rod that is drawn with a body (struts.hpp), in its frame.
+struct Strut {
+    int body = -1;
+    DrawMesh mesh;
+};
+
 struct Drawing {
     std::vector<DrawMesh> meshes;
     std::vector<DrawMesh> coarse;  // a box for each mesh: for bodies a few pixels wide
     std::vector<DrawBody> bodies;
     std::vector<DrawElastic> elastic;
+    std::vector<Strut> struts;
     std::vector<Box3> boxes;  // of each mesh, body frame
     Vec3 up = Vec3::UnitY();
     std::map<std::string, std::vector<double>> camera;  // the scene's hints

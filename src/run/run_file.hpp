@@ -59,7 +59,8 @@ struct ShapeData {
 struct JointInfo {
     std::string name;
     JointType type = JointType::ball;
-    std::array<int, 2> bodies{-1, -1};  // -1: the world
+    std::array<int, 2> bodies{-1, -1};                      // -1: the world
+    std::array<Vec3, 2> point{Vec3::Zero(), Vec3::Zero()};  // anchor in each body's frame
 };
 
 struct ElasticInfo {

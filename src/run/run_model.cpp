@@ -15,7 +15,7 @@ RunModel describe(const Model& model) {
         run.elastic.push_back({body.name, body.rest, body.vertex_mass, body.tets, body.surface, body.embedded,
                                body.embedded_tet, body.embedded_weight, body.color});
     for (const Joint& joint : model.joints)
-        run.joints.push_back({joint.spec.name, joint.spec.type, joint.bodies});
+        run.joints.push_back({joint.spec.name, joint.spec.type, joint.bodies, joint.point});
     return run;
 }
 

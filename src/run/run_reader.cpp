@@ -259,7 +259,7 @@ void RunReader::Impl::read_elastic() {
 }
 
 void RunReader::Impl::read_joints() {
-    Statement row(database, "SELECT id, name, type, body_a, body_b FROM joints ORDER BY id");
+    Statement row(database, "SELECT id, name, type, body_a, body_b, point_a, point_b FROM joints ORDER BY id");
     while (row.next()) {
         check_number(row, joints.size(), "joints");
         JointInfo joint;
@@ -268,6 +268,7 @@ void RunReader::Impl::read_joints() {
         for (int k = 0; k < 2; ++k) {
             if (row.integer(3 + k) != -1) check_index(row.integer(3 + k), bodies.size(), "a joint's body");
             joint.bodies[k] = static_cast<int>(row.integer(3 + k));
+            joint.point[k] = array<Vec3>(row, 5 + k, "joints.point", 1)[0];
         }
         joints.push_back(std::move(joint));
     }

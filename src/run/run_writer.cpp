@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "math/whole_file.hpp"
 #include "run/joint_drives.hpp"
 #include "run/recording.hpp"
 #include "run/run_file.hpp"
@@ -47,11 +48,6 @@ void check_output(const std::string& file) {
                          "remove it or choose another output");
 }
 
-std::string folder_of(const std::string& file) {
-    const std::size_t slash = file.find_last_of('/');
-    return slash == std::string::npos ? "." : slash == 0 ? "/" : file.substr(0, slash);
-}
-
 void remove_with_logs(const std::string& file) {
     for (const char* ending : {"", "-wal", "-shm", "-journal"}) std::remove((file + ending).c_str());
 }
@@ -66,7 +62,7 @@ void flush_to_disk(const std::string& file) {
 
 [[noreturn]] void cannot_write(const std::string& file, const std::string& why) {
     throw InputError(file, "", "cannot write the run file: " + why,
-                     "check that its folder exists, is writable and has room");
+                     "check that its folder is writable and has room");
 }
 
 std::vector<double> pose_numbers(const Pose& pose) {
@@ -356,8 +352,7 @@ RunWriter::RunWriter(const std::string& file, const Scene& scene, const Model& m
     if (state.q.size() > max_bodies)
         throw InputError(file, "", "a run file holds at most 10 million bodies",
                          "simulate without an output");
-    const std::string folder = folder_of(file);
-    if (::access(folder.c_str(), W_OK | X_OK) != 0) cannot_write(file, std::strerror(errno));
+    if (::access(make_folder_of(file).c_str(), W_OK | X_OK) != 0) cannot_write(file, std::strerror(errno));
     impl_->file = file;
     impl_->lock.emplace(file);
     impl_->partial = file + ".partial";
@@ -492,6 +487,7 @@ void RunWriter::close() {
 
 void copy_run_file(const std::string& from, const std::string& to) {
     check_output(to);
+    make_folder_of(to);
     const std::string partial = to + ".partial";
     remove_with_logs(partial);
     try {
