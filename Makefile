@@ -69,7 +69,7 @@ sanitize: setup
 SECONDS_EACH ?= 60
 fuzz: setup
 	@scripts/setup fuzz
-	@cmake --preset fuzz >/dev/null && cmake --build build-fuzz -j $(JOBS) --target fuzz_readers fuzz_program
+	@cmake --preset fuzz >/dev/null && cmake --build build-fuzz -j $(JOBS) --target fuzz_meshes fuzz_program
 	@scripts/fuzz build-fuzz $(SECONDS_EACH)
 
 SCENES ?= 200

@@ -1,21 +1,26 @@
 # One libFuzzer program per target (clang only): bin/fuzz_NAME. The same targets run through GoogleTest as test_fuzz.
-# Readers need no method: a library without them is built in a few minutes (target `fuzz_readers`); checkpoints and the
-# server need everything (`fuzz_program`).
-set(TENON_FUZZ_READERS scene obj stl ply off msh mesh rigid_ipc urdf mjcf run_file)
+# Readers of meshes need a few files and are built in minutes (target `fuzz_meshes`); the others need the library, which
+# knows all methods, and the viewer's server (`fuzz_program`).
+set(TENON_FUZZ_MESHES obj stl ply off msh mesh)
+set(TENON_FUZZ_READERS scene rigid_ipc urdf mjcf run_file)
 set(TENON_FUZZ_PROGRAM checkpoint http)
 
-set(TENON_READER_SOURCES ${TENON_SOURCES})
-list(FILTER TENON_READER_SOURCES INCLUDE REGEX "/src/(geometry|math|model|run|scene)/")
-add_library(tenon_readers STATIC EXCLUDE_FROM_ALL ${TENON_READER_SOURCES})
-target_include_directories(tenon_readers PUBLIC ${CMAKE_SOURCE_DIR}/include PRIVATE ${CMAKE_SOURCE_DIR}/src)
-target_compile_definitions(tenon_readers PUBLIC EIGEN_MPL2_ONLY)
-target_link_libraries(tenon_readers PUBLIC Eigen3::Eigen
-  PRIVATE tenon_flags Tenon::metis Tenon::sqlite nlohmann_json::nlohmann_json fmt::fmt PNG::PNG EXPAT::EXPAT
-          Threads::Threads)
+set(TENON_MESH_SOURCES ${TENON_SOURCES})
+list(FILTER TENON_MESH_SOURCES INCLUDE REGEX "/src/(geometry/(mesh_io[a-z_]*|tet_mesh_io)|math/error)\\.cpp$")
+add_library(tenon_meshes STATIC EXCLUDE_FROM_ALL ${TENON_MESH_SOURCES})
+target_include_directories(tenon_meshes PUBLIC ${CMAKE_SOURCE_DIR}/include PRIVATE ${CMAKE_SOURCE_DIR}/src)
+target_compile_definitions(tenon_meshes PUBLIC EIGEN_MPL2_ONLY)
+target_link_libraries(tenon_meshes PUBLIC Eigen3::Eigen PRIVATE tenon_flags fmt::fmt)
 
-function(tenon_fuzzer target kind source library)
-  add_executable(fuzz_${target} EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/fuzz/libfuzzer/main.cpp
-                                                 ${CMAKE_SOURCE_DIR}/tests/fuzz/targets.cpp ${source})
+# `kind` names the lists of targets and seeds that the target is in.
+function(tenon_fuzzer target kind library)
+  set(sources ${CMAKE_SOURCE_DIR}/tests/fuzz/libfuzzer/main.cpp ${CMAKE_SOURCE_DIR}/tests/fuzz/mesh_targets.cpp)
+  if(kind STREQUAL "reader")
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/tests/fuzz/targets.cpp)
+  elseif(kind STREQUAL "program")
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/tests/fuzz/program_targets.cpp)
+  endif()
+  add_executable(fuzz_${target} EXCLUDE_FROM_ALL ${sources})
   target_compile_definitions(fuzz_${target} PRIVATE TENON_FUZZ_TARGET="${target}" TENON_FUZZ_LIST=${kind}_targets
                                                      TENON_FUZZ_SEEDS=${kind}_seeds)
   target_include_directories(fuzz_${target} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
@@ -23,14 +28,18 @@ function(tenon_fuzzer target kind source library)
   target_link_options(fuzz_${target} PRIVATE -fsanitize=fuzzer)
 endfunction()
 
+foreach(target ${TENON_FUZZ_MESHES})
+  tenon_fuzzer(${target} mesh tenon_meshes)
+  list(APPEND meshes fuzz_${target})
+endforeach()
 foreach(target ${TENON_FUZZ_READERS})
-  tenon_fuzzer(${target} reader "" tenon_readers)
-  list(APPEND readers fuzz_${target})
+  tenon_fuzzer(${target} reader tenon)
+  list(APPEND program fuzz_${target})
 endforeach()
 foreach(target ${TENON_FUZZ_PROGRAM})
-  tenon_fuzzer(${target} program ${CMAKE_SOURCE_DIR}/tests/fuzz/program_targets.cpp tenon_serve)
+  tenon_fuzzer(${target} program tenon_serve)
   target_link_libraries(fuzz_${target} PRIVATE tenon Tenon::httplib ZLIB::ZLIB)
   list(APPEND program fuzz_${target})
 endforeach()
-add_custom_target(fuzz_readers DEPENDS ${readers})
+add_custom_target(fuzz_meshes DEPENDS ${meshes})
 add_custom_target(fuzz_program DEPENDS ${program})

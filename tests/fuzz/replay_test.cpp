@@ -60,16 +60,19 @@ std::string mutated(std::string text, const Target& target, std::mt19937& random
 }
 
 std::vector<Target> all_targets() {
-    std::vector<Target> all = reader_targets();
+    std::vector<Target> all = mesh_targets();
+    all.insert(all.end(), reader_targets().begin(), reader_targets().end());
     all.insert(all.end(), program_targets().begin(), program_targets().end());
     return all;
 }
 
 Target target_named(const std::string& name) {
-    return *find_target(all_targets(), name);
+    const std::vector<Target> all = all_targets();
+    return *find_target(all, name);
 }
 
 std::vector<std::string> seeds(const Target& target) {
+    if (find_target(mesh_targets(), target.name)) return mesh_seeds(target);
     return find_target(program_targets(), target.name) ? program_seeds(target) : reader_seeds(target);
 }
 

@@ -2,15 +2,12 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 
-#include "geometry/mesh_io.hpp"
-#include "geometry/mesh_io_text.hpp"
-#include "geometry/tet_mesh.hpp"
+#include "fuzz/input_file.hpp"
 #include "run/recording.hpp"
 #include "run/run_file.hpp"
 #include "run/series.hpp"
@@ -20,53 +17,6 @@
 
 namespace tenon::fuzz {
 namespace {
-
-// A file with the input's bytes, in a folder of its own.
-class InputFile {
-  public:
-    InputFile(std::string_view bytes, const std::string& ending) {
-        static const std::string folder = [] {
-            std::string name = (std::filesystem::temp_directory_path() / "tenon-fuzz-XXXXXX").string();
-            if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-            return name;
-        }();
-        name_ = folder + "/input" + ending;
-        std::ofstream(name_, std::ios::binary)
-            .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    }
-    ~InputFile() {
-        for (const char* ending : {"", "-wal", "-shm", "-journal"}) std::filesystem::remove(name_ + ending);
-    }
-    const std::string& name() const { return name_; }
-
-  private:
-    std::string name_;
-};
-
-void must_be_sound(const std::vector<Vec3>& vertices, const std::vector<Triangle>& triangles) {
-    for (const Vec3& vertex : vertices)
-        if (!vertex.allFinite()) throw std::logic_error("a vertex that is not finite was accepted");
-    for (const Triangle& triangle : triangles)
-        for (const int corner : triangle)
-            if (corner < 0 || corner >= static_cast<int>(vertices.size()))
-                throw std::logic_error("a triangle without its vertices was accepted");
-}
-
-void read_mesh_as(std::string_view bytes, const char* ending) {
-    const InputFile file(bytes, ending);
-    const Mesh mesh = geometry::read_mesh(file.name());
-    must_be_sound(mesh.vertices, mesh.triangles);
-}
-
-void read_tets_as(std::string_view bytes, const char* ending) {
-    const InputFile file(bytes, ending);
-    const auto mesh = geometry::read_tets(file.name());
-    must_be_sound(mesh.vertices, {});
-    for (const Tet& tet : mesh.tets)
-        for (const int corner : tet)
-            if (corner < 0 || corner >= static_cast<int>(mesh.vertices.size()))
-                throw std::logic_error("a tetrahedron without its vertices was accepted");
-}
 
 void scene(std::string_view bytes) {
     const Scene made = parse_scene(std::string(bytes), "input.json", "/nonexistent");
@@ -132,36 +82,6 @@ std::string seed_run() {
     return std::move(bytes).str();
 }
 
-template <void (*read)(std::string_view)>
-void guarded(std::string_view bytes) {
-    try {
-        read(bytes);
-    } catch (const InputError& error) {
-        if (error.problem().empty()) throw std::logic_error("an error that says nothing");
-        if (error.file() == "again.json")
-            throw std::logic_error(std::string("written, not read: ") + error.what());
-    }
-}
-
-void obj(std::string_view b) {
-    read_mesh_as(b, ".obj");
-}
-void stl(std::string_view b) {
-    read_mesh_as(b, ".stl");
-}
-void ply(std::string_view b) {
-    read_mesh_as(b, ".ply");
-}
-void off(std::string_view b) {
-    read_mesh_as(b, ".off");
-}
-void msh(std::string_view b) {
-    read_tets_as(b, ".msh");
-}
-void mesh(std::string_view b) {
-    read_tets_as(b, ".mesh");
-}
-
 }  // namespace
 
 const std::vector<Target>& reader_targets() {
@@ -172,25 +92,6 @@ const std::vector<Target>& reader_targets() {
          {"\"bodies\"", "\"joints\"", "\"elastic\"", "\"shape\"", "\"type\"", "\"box\"", "\"hinge\"",
           "\"mesh\"", "\"motion\"", "\"contact\"", "\"forces\"", "\"expect\"", "[0,0,0]", "1e308", "null",
           "\"world\"", "\"drives\"", "\"limits\""}},
-        {"obj",
-         guarded<obj>,
-         2048,
-         {"v ", "f ", "l ", "p ", "vn ", "vt ", "//", "-1", "#", "\\\n", "1e39", "nan"}},
-        {"stl",
-         guarded<stl>,
-         2048,
-         {"solid", "facet normal", "outer loop", "vertex", "endloop", "endfacet", "endsolid"}},
-        {"ply",
-         guarded<ply>,
-         2048,
-         {"ply\n", "format ascii 1.0", "format binary_little_endian 1.0", "element vertex", "element face",
-          "property float x", "property list uchar int vertex_indices", "end_header", "4294967295"}},
-        {"off", guarded<off>, 2048, {"OFF", "COFF", "NOFF", "3 0 1 2", "-1", "99999999999"}},
-        {"msh",
-         guarded<msh>,
-         4096,
-         {"$MeshFormat", "$EndMeshFormat", "$Nodes", "$EndNodes", "$Elements", "2.2 0 8", "4.1 0 8"}},
-        {"mesh", guarded<mesh>, 2048, {"MeshVersionFormatted", "Dimension", "Vertices", "Tetrahedra", "End"}},
         {"rigid_ipc",
          guarded<rigid_ipc>,
          4096,
@@ -216,12 +117,6 @@ const std::vector<Target>& reader_targets() {
           "<include file=\"x\"/>", "childclass", "1e308", "nan", "-1"}},
         {"run_file", guarded<run_file>, 1 << 17, {"SQLite format 3", "tenon-run", "CREATE TABLE", "frames"}}};
     return all;
-}
-
-const Target* find_target(const std::vector<Target>& targets, std::string_view name) {
-    for (const Target& target : targets)
-        if (name == target.name) return &target;
-    return nullptr;
 }
 
 std::vector<std::string> reader_seeds(const Target& target) {
@@ -251,29 +146,6 @@ std::vector<std::string> reader_seeds(const Target& target) {
             <body name="b" pos="0.3 0 0" quat="1 0 0 0"><joint name="j" type="hinge" axis="0 1 0" range="-45 45"/>
             <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.05"/></body></body></worldbody>
             <actuator><position joint="j" kp="10"/></actuator></mujoco>)"};
-    if (name == "obj")
-        return {"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nl 1 2\np 3\n"};
-    if (name == "stl")
-        return {
-            "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 "
-            "0\nendloop\nendfacet\nendsolid s\n",
-            std::string(80, 'x') + std::string("\1\0\0\0", 4) + std::string(50, '\0')};
-    if (name == "ply")
-        return {
-            "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float "
-            "z\nelement face 1\n"
-            "property list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"};
-    if (name == "off")
-        return {"OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n"};
-    if (name == "msh")
-        return {
-            "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 "
-            "1\n$EndNodes\n$Elements\n1\n"
-            "1 4 2 1 1 1 2 3 4\n$EndElements\n"};
-    if (name == "mesh")
-        return {
-            "MeshVersionFormatted 1\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 "
-            "0\nTetrahedra\n1\n1 2 3 4 0\nEnd\n"};
     return {
         R"({"scene_type": "distance_barrier_rb_problem", "timestep": 0.01, "rigid_body_problem": {"gravity": [0, -9.8, 0],
         "rigid_bodies": [{"vertices": [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], "faces": [[0,2,1],[0,1,3],[0,3,2],[1,2,3]],
