@@ -30,6 +30,7 @@ struct RunRequest {
     double checkpoint_wall = 30.0;
     bool allow_unconverged = false;
     std::string dump_failure;
+    bool estimate_error = false;
     bool resume = false, replay = false;
     bool quiet = false, json = false;
     std::string csv;
