@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <unordered_map>
 #include <utility>
 
 #include "math/binary_io.hpp"
@@ -420,7 +421,8 @@ bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, i
         // Over all rounds: new normal forces may go back and forth for ever, and new candidates not give them more time.
         int renewed = 1;
         for (const int body : island.bodies) renewed = std::max(renewed, friction_renewed_[body]);
-        for (; renewed < settings_.friction_iterations && results[k].converged; ++renewed) {
+        const int wanted = std::max(settings_.friction_iterations, lands_without_friction(island) ? 2 : 1);
+        for (; renewed < wanted && results[k].converged; ++renewed) {
             parallel_for(island.pairs.size(), grain_of(island, 16),
                          [&](std::size_t n) { field_.lag_friction(island.pairs[n]); });
             IslandResult more = solve_island(island, context, false);
@@ -455,6 +457,20 @@ bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, i
     emit_path(outputs, islands, results);
     write_log(islands, results, round);
     return more;
+}
+
+// Friction with the normal forces of the step's start is none at all for a body that touched nothing then: it would set in a
+// step late.
+bool AffineMethod::lands_without_friction(const Island& island) {
+    std::unordered_map<int, bool> had_friction;  // of bodies that touch with friction
+    for (const int pair : island.pairs) {
+        const PairContacts& contacts = field_.contacts(pair);
+        if (contacts.mu <= 0.0 || contacts.points.empty()) continue;
+        for (const int body : {field_.pair(pair).a, field_.pair(pair).b})
+            if (bodies_.body[body].type == BodyType::dynamic_body)
+                had_friction[body] = had_friction[body] || !contacts.friction.empty();
+    }
+    return std::any_of(had_friction.begin(), had_friction.end(), [](const auto& body) { return !body.second; });
 }
 
 void AffineMethod::finish(State& state, double dt) {
@@ -497,6 +513,7 @@ void AffineMethod::save(std::ostream& out) const {
     write_value(out, first_step_);
     write_plan(out, plan_);
     write_value(out, scale_);
+    write_value(out, smallest_dhat_);
     write_value(out, eps_v_);
     write_value(out, tolerance_);
     write_values(out, history_);
@@ -516,6 +533,7 @@ void AffineMethod::load(std::istream& in) {
     read_plan(in, plan_);
     if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
+    read_value(in, smallest_dhat_);
     read_value(in, eps_v_);
     read_value(in, tolerance_);
     read_values(in, history_);
