@@ -459,18 +459,27 @@ bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, i
     return more;
 }
 
-// Friction with the normal forces of the step's start is none at all for a body that touched nothing then: it would set in a
-// step late.
+// Friction with the normal forces of the step's start is next to none for a body that touched nothing then: it would set in
+// a step late.
 bool AffineMethod::lands_without_friction(const Island& island) {
-    std::unordered_map<int, bool> had_friction;  // of bodies that touch with friction
+    struct Limits {
+        double lagged = 0.0, now = 0.0;  // of friction, N
+    };
+    std::unordered_map<int, Limits> limits;  // of bodies that touch with friction
     for (const int pair : island.pairs) {
         const PairContacts& contacts = field_.contacts(pair);
         if (contacts.mu <= 0.0 || contacts.points.empty()) continue;
-        for (const int body : {field_.pair(pair).a, field_.pair(pair).b})
-            if (bodies_.body[body].type == BodyType::dynamic_body)
-                had_friction[body] = had_friction[body] || !contacts.friction.empty();
+        Limits of_pair;
+        for (const ContactPoint& point : contacts.points) of_pair.now += contacts.mu * point.force;
+        for (const FrictionPoint& point : contacts.friction) of_pair.lagged += point.limit;
+        for (const int body : {field_.pair(pair).a, field_.pair(pair).b}) {
+            if (bodies_.body[body].type != BodyType::dynamic_body) continue;
+            limits[body].lagged += of_pair.lagged;
+            limits[body].now += of_pair.now;
+        }
     }
-    return std::any_of(had_friction.begin(), had_friction.end(), [](const auto& body) { return !body.second; });
+    return std::any_of(limits.begin(), limits.end(),
+                       [](const auto& body) { return body.second.lagged < 0.5 * body.second.now; });
 }
 
 void AffineMethod::finish(State& state, double dt) {
