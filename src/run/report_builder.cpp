@@ -97,6 +97,7 @@ ReportBuilder::ReportBuilder(const Scene& scene, const Model& model, const State
     }
     report_.dofs = count_dofs(scene, model, state);
     report_.error_estimate = std::numeric_limits<double>::quiet_NaN();
+    report_.books_kinetic = start.energy.kinetic;
     report_.energy_start = report_.energy_end = start.energy.total();
     report_.joint_residual_max = start.report.joint_residual;
     closed_ = is_closed(model, state);
