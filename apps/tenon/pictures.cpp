@@ -15,7 +15,7 @@ Subject::Subject(const Scene& scene) {
     const tenon::Model model = compile(scene);
     const State state = initial_state(model);
     first_ = run::snapshot(state, Outputs(model));
-    model_ = render::model_of(model, state, scene);
+    model_ = render::model_of(run::describe(model), {scene.up, scene.camera});
 }
 
 Subject::Subject(const std::string& run_file) : reader_(std::make_unique<run::RunReader>(run_file)) {

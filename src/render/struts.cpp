@@ -1,10 +1,8 @@
 #include "render/struts.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "render/marks.hpp"
-#include "run/sqlite.hpp"
 
 namespace tenon::render {
 namespace {
@@ -17,36 +15,12 @@ bool turns_about_a_point(JointType type) {
 
 }  // namespace
 
-std::vector<JointAnchor> world_anchors(const tenon::Model& model) {
+std::vector<JointAnchor> world_anchors(const run::RunModel& run) {
     std::vector<JointAnchor> anchors;
-    for (const Joint& joint : model.joints)
+    for (const run::JointInfo& joint : run.joints)
         for (int side = 0; side < 2; ++side)
             if (joint.bodies[side] >= 0 && joint.bodies[1 - side] < 0 && anchors.size() < most)
-                anchors.push_back({joint.spec.type, joint.bodies[side], joint.point[side]});
-    return anchors;
-}
-
-std::vector<JointAnchor> world_anchors(const run::RunReader& reader) {
-    std::vector<JointAnchor> anchors;
-    if (reader.joints().empty()) return anchors;
-    const std::vector<run::JointInfo>& joints = reader.joints();
-    try {
-        const run::Database database(reader.file(), run::Database::Mode::read_only);
-        run::Statement row(database, "SELECT id, point_a, point_b FROM joints ORDER BY id LIMIT 10000");
-        while (row.next() && anchors.size() < most) {
-            const auto id = static_cast<std::size_t>(row.integer(0));
-            if (id >= joints.size()) continue;
-            for (int side = 0; side < 2; ++side) {
-                if (joints[id].bodies[side] < 0 || joints[id].bodies[1 - side] >= 0) continue;
-                const std::string_view bytes = row.blob(1 + side);
-                JointAnchor anchor{joints[id].type, joints[id].bodies[side], Vec3::Zero()};
-                if (bytes.size() != sizeof(Vec3)) continue;
-                std::memcpy(anchor.point.data(), bytes.data(), bytes.size());
-                if (anchor.point.allFinite()) anchors.push_back(anchor);
-            }
-        }
-    } catch (const run::SqliteError&) {  // a picture without rods is better than none
-    }
+                anchors.push_back({joint.type, joint.bodies[side], joint.point[side]});
     return anchors;
 }
 

@@ -15,8 +15,7 @@ struct JointAnchor {
 };
 
 // Anchors of joints that tie a body to the world.
-std::vector<JointAnchor> world_anchors(const tenon::Model& model);
-std::vector<JointAnchor> world_anchors(const run::RunReader& reader);
+std::vector<JointAnchor> world_anchors(const run::RunModel& run);
 
 void add_struts(Drawing& drawing, const std::vector<JointAnchor>& anchors);
 

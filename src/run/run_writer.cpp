@@ -77,10 +77,10 @@ std::string numbers_by_name(const std::vector<std::pair<std::string, double>>& v
     return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-void write_shapes(Database& database, const Model& model) {
+void write_shapes(Database& database, const std::vector<ShapeData>& shapes) {
     Statement insert(database, "INSERT INTO shapes VALUES(?,?,?,?,?,?,?,?)");
-    for (std::size_t i = 0; i < model.shapes.size(); ++i) {
-        const Shape& shape = *model.shapes[i];
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        const ShapeData& shape = shapes[i];
         const std::vector<double> frame = pose_numbers(shape.geometry_frame);
         insert.bind(0, static_cast<long>(i)).bind(1, shape.name).bind_array(2, shape.mesh.vertices);
         insert.bind_array(3, shape.mesh.triangles).bind_array(4, shape.mesh.edges);
@@ -89,22 +89,22 @@ void write_shapes(Database& database, const Model& model) {
     }
 }
 
-void write_bodies(Database& database, const Bodies& bodies) {
+void write_bodies(Database& database, const std::vector<BodyInfo>& bodies) {
     Statement insert(database, "INSERT INTO bodies VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    for (int i = 0; i < bodies.size(); ++i) {
-        insert.bind(0, i).bind(1, bodies.name[i]).bind(2, bodies.shape[i]);
-        insert.bind(3, body_type_names[static_cast<int>(bodies.start_type[i])]).bind(4, bodies.mass[i]);
-        for (int k = 0; k < 3; ++k)
-            insert.bind(5 + k, bodies.second_moments[i][k]).bind(8 + k, bodies.color[i][k]);
-        insert.bind(11, bodies.collides[i] ? 1 : 0).bind(12, bodies.group[i]);
-        insert.bind(13, bodies.min_separation[i]).run();
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const BodyInfo& body = bodies[i];
+        insert.bind(0, static_cast<long>(i)).bind(1, body.name).bind(2, body.shape);
+        insert.bind(3, body_type_names[static_cast<int>(body.type)]).bind(4, body.mass);
+        for (int k = 0; k < 3; ++k) insert.bind(5 + k, body.second_moments[k]).bind(8 + k, body.color[k]);
+        insert.bind(11, body.collides ? 1 : 0).bind(12, body.group);
+        insert.bind(13, body.min_separation).run();
     }
 }
 
-void write_elastic(Database& database, const Model& model) {
+void write_elastic(Database& database, const std::vector<ElasticInfo>& elastic) {
     Statement insert(database, "INSERT INTO elastic VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    for (std::size_t i = 0; i < model.elastic.size(); ++i) {
-        const ElasticBody& body = model.elastic[i];
+    for (std::size_t i = 0; i < elastic.size(); ++i) {
+        const ElasticInfo& body = elastic[i];
         insert.bind(0, static_cast<long>(i)).bind(1, body.name).bind_array(2, body.rest);
         insert.bind_array(3, body.vertex_mass).bind_array(4, body.tets).bind_array(5, body.surface);
         insert.bind_array(6, body.embedded.vertices).bind_array(7, body.embedded.triangles);
@@ -273,9 +273,10 @@ void RunWriter::Impl::create(const Scene& scene, const Model& model, const State
     put_meta("dt", nlohmann::json(scene.dt).dump());
     put_meta("gravity", nlohmann::json({scene.gravity.x(), scene.gravity.y(), scene.gravity.z()}).dump());
     put_meta("scene", write_scene(scene));
-    write_shapes(database, model);
-    write_bodies(database, model.bodies);
-    write_elastic(database, model);
+    const RunModel run = describe(model);
+    write_shapes(database, run.shapes);
+    write_bodies(database, run.bodies);
+    write_elastic(database, run.elastic);
     write_joints(database, model);
     write_ignored(database, model);
     inserts.emplace(database);
