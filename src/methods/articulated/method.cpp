@@ -349,6 +349,8 @@ void ArticulatedMethod::commit(const Model& model, State& state, double h, bool 
 void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, has_history_);
     write_value(out, history_step_);
+    write_value(out, loss_told_);
+    write_value(out, deformation_told_);
     write_values(out, euler_left_);
     contacts_->save(out);
     if (keeps_stress_) write_values(out, field_.force_stress);
@@ -360,6 +362,8 @@ void ArticulatedMethod::save(std::ostream& out) const {
 void ArticulatedMethod::load(std::istream& in) {
     read_value(in, has_history_);
     read_value(in, history_step_);
+    read_value(in, loss_told_);
+    read_value(in, deformation_told_);
     read_values(in, euler_left_);
     contacts_->load(in);
     if (keeps_stress_) read_values(in, field_.force_stress);
