@@ -68,6 +68,9 @@ endif()
 # Links and commands in the documentation are true.
 if(TARGET tenon_app)
   add_test(NAME docs.check COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-docs $<TARGET_FILE:tenon_app>)
+  # Every command of the tutorials, of README.md and of the other pages, run.
+  add_test(NAME docs.commands COMMAND ${CMAKE_SOURCE_DIR}/scripts/run-docs $<TARGET_FILE:tenon_app>)
+  set_tests_properties(docs.commands PROPERTIES TIMEOUT 900)
 endif()
 
 # Includes follow the drawing of the layers.

@@ -83,6 +83,7 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
     merged_signature_.clear();
     auto contacts = std::make_unique<ContactSet>(model, state, options_.contact);
     contacts_ = std::move(contacts);
+    for (const auto& component : components_) contacts_->carry(component->bodies, field_);
     sort_joints(model, state);
     only_chains_ = !contacts_->enabled() && !options_.polar_free && options_.min_iterations <= 1;
     for (const auto& component : components_) only_chains_ = only_chains_ && component->can_sweep();
