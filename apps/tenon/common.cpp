@@ -18,6 +18,18 @@
 
 namespace tenon::app {
 
+namespace {
+
+// The beginning of a scene: what is expected of its end is not expected of this one.
+Scene shortened(Scene scene, double seconds) {
+    for (ExpectSpec& entry : scene.expect)
+        if (entry.at < 0) entry.at = scene.seconds;
+    scene.seconds = seconds;
+    return scene;
+}
+
+}  // namespace
+
 Scene load_requested(const SceneRequest& request) {
     if (request.threads < 0)
         throw InputError("", "--threads", "is negative", "give the number of threads, or 0 for all cores");
@@ -26,7 +38,6 @@ Scene load_requested(const SceneRequest& request) {
     std::vector<Override> overrides;
     if (request.method) overrides.push_back({"method", *request.method});
     if (request.dt) overrides.push_back({"dt", fmt::format("{}", *request.dt)});
-    if (request.seconds) overrides.push_back({"seconds", fmt::format("{}", *request.seconds)});
     for (const std::string& entry : request.set) {
         const std::size_t equals = entry.find('=');
         if (equals == std::string::npos || equals == 0)
@@ -34,6 +45,10 @@ Scene load_requested(const SceneRequest& request) {
                              "write for example --set method.dhat=0.001");
         overrides.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
     }
+    if (!request.seconds) return load_scene(request.scene, overrides);
+    Scene scene = load_scene(request.scene, overrides);
+    if (*request.seconds < scene.seconds) return shortened(std::move(scene), *request.seconds);
+    overrides.push_back({"seconds", fmt::format("{}", *request.seconds)});
     return load_scene(request.scene, overrides);
 }
 

@@ -7,6 +7,7 @@
 #include "apps/tenon/common.hpp"
 #include "geometry/mesh_check.hpp"
 #include "model/initial_check.hpp"
+#include "run/scene_warnings.hpp"
 #include "tenon/error.hpp"
 #include "tenon/method.hpp"
 #include "tenon/state.hpp"
@@ -148,6 +149,8 @@ int check_verb(const CheckRequest& request) {
     check_method(scene, findings);
     check_meshes(model, findings);
     check_contact(scene, model, state, findings);
+    for (const std::string& doubt : run::unit_warnings(scene, model))
+        findings.push_back({false, "units", doubt});
     const Totals totals = count(model, state);
     const bool good = std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.bad; });
     if (request.json) {

@@ -55,6 +55,8 @@ Outcome run(const Scene& scene) {
             work += by_motors;
             const Energies now = energies(simulation.model(), simulation.state());
             out.turnover = std::max({out.turnover + std::abs(by_motors), now.kinetic});
+            if (std::getenv("TENON_MECHANISM_TRACE"))
+                std::printf("%d t %.4f E %.6g T %.6g work %.6g by %.4g excess %.6g solves %d contacts %d sub %g conv %d\n", out.steps, simulation.time(), now.total(), now.kinetic, work, by_motors, now.total() - start - work, report.iterations, report.contacts, report.metrics[2].second, (int)report.converged);
             out.excess = std::max(out.excess, now.total() - start - work);
         }
     } catch (const StepFailure& failure) {
@@ -80,6 +82,7 @@ TEST(RandomMechanisms, ConvergeStayClosedAndMakeNoEnergy) {
         const double share = out.excess / (out.turnover + 1e-9);
         EXPECT_LT(share, most_excess) << "seed " << seed << ", dt " << scene.dt;
         beyond += share > 1e-3;
+        if (share > 1e-3) std::cout << "seed " << seed << " share " << share << " dt " << scene.dt << "\n";
         if (solved) continue;
         std::cout << "seed " << seed << ", " << scene.bodies.size() << " bodies, dt " << scene.dt << ": "
                   << out.unconverged << " of " << out.steps << " steps unconverged, joints open by "

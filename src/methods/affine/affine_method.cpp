@@ -12,6 +12,7 @@
 #include "methods/affine/free_body.hpp"
 #include "methods/affine/newton_system.hpp"
 #include "methods/affine/open_start.hpp"
+#include "methods/affine/saved_parts.hpp"
 #include "model/initial_check.hpp"
 
 namespace tenon {
@@ -135,6 +136,7 @@ double AffineMethod::advance(const Model& model, State& state, Outputs& outputs,
     release_path(outputs);
     finish(state, h);  // rates
     report_contacts(outputs, h / dt, report);
+    report_pressed(model, report);
     report_joints(model, state, outputs, h / dt, report);
     report_bodies(model, state, now, h, report);
     if (h < longest || totals_.substeps > 0) candidates_.expire();
@@ -493,7 +495,7 @@ void AffineMethod::finish(State& state, double dt) {
 
 void AffineMethod::save(std::ostream& out) const {
     write_value(out, first_step_);
-    write_value(out, plan_);
+    write_plan(out, plan_);
     write_value(out, scale_);
     write_value(out, eps_v_);
     write_value(out, tolerance_);
@@ -511,7 +513,7 @@ void AffineMethod::load(std::istream& in) {
         opened_.clear();
         told_.clear();
     }
-    read_value(in, plan_);
+    read_plan(in, plan_);
     if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
     read_value(in, eps_v_);

@@ -83,6 +83,7 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
     merged_signature_.clear();
     auto contacts = std::make_unique<ContactSet>(model, state, options_.contact);
     contacts_ = std::move(contacts);
+    for (const auto& component : components_) contacts_->carry(component->bodies, field_);
     sort_joints(model, state);
     only_chains_ = !contacts_->enabled() && !options_.polar_free && options_.min_iterations <= 1;
     for (const auto& component : components_) only_chains_ = only_chains_ && component->can_sweep();
@@ -344,6 +345,8 @@ void ArticulatedMethod::commit(const Model& model, State& state, double h, bool 
 void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, has_history_);
     write_value(out, history_step_);
+    write_value(out, loss_told_);
+    write_value(out, deformation_told_);
     write_values(out, euler_left_);
     contacts_->save(out);
     if (keeps_stress_) write_values(out, field_.force_stress);
@@ -355,6 +358,8 @@ void ArticulatedMethod::save(std::ostream& out) const {
 void ArticulatedMethod::load(std::istream& in) {
     read_value(in, has_history_);
     read_value(in, history_step_);
+    read_value(in, loss_told_);
+    read_value(in, deformation_told_);
     read_values(in, euler_left_);
     contacts_->load(in);
     if (keeps_stress_) read_values(in, field_.force_stress);
