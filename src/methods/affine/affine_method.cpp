@@ -12,7 +12,6 @@
 #include "methods/affine/free_body.hpp"
 #include "methods/affine/newton_system.hpp"
 #include "methods/affine/open_start.hpp"
-#include "methods/affine/saved_parts.hpp"
 #include "model/initial_check.hpp"
 
 namespace tenon {
@@ -495,7 +494,7 @@ void AffineMethod::finish(State& state, double dt) {
 
 void AffineMethod::save(std::ostream& out) const {
     write_value(out, first_step_);
-    write_plan(out, plan_);
+    write_value(out, plan_);
     write_value(out, scale_);
     write_value(out, eps_v_);
     write_value(out, tolerance_);
@@ -513,7 +512,7 @@ void AffineMethod::load(std::istream& in) {
         opened_.clear();
         told_.clear();
     }
-    read_plan(in, plan_);
+    read_value(in, plan_);
     if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
     read_value(in, eps_v_);

@@ -14,7 +14,6 @@
 #include "methods/affine/bodies.hpp"
 #include "methods/affine/deformation.hpp"
 #include "methods/affine/joints.hpp"
-#include "methods/affine/saved_parts.hpp"
 #include "model/joint_rows.hpp"
 #include "model/keyframes.hpp"
 
@@ -542,7 +541,7 @@ void CoupledMethod::write_outputs(const Model& model, State& state, Outputs& out
 
 void CoupledMethod::save(std::ostream& out) const {
     write_value(out, first_step_);
-    write_plan(out, plan_);
+    write_value(out, plan_);
     write_value(out, scale_);
     write_value(out, eps_v_);
     write_value(out, tolerance_);
@@ -565,7 +564,7 @@ void CoupledMethod::load(std::istream& in) {
         opened_.clear();
         told_.clear();
     }
-    read_plan(in, plan_);
+    read_value(in, plan_);
     if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
     read_value(in, eps_v_);
