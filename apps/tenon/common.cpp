@@ -18,7 +18,7 @@
 
 namespace tenon::app {
 
-Scene load_requested(const SceneRequest& request) {
+std::vector<Override> overrides_of(const SceneRequest& request) {
     if (request.threads < 0)
         throw InputError("", "--threads", "is negative", "give the number of threads, or 0 for all cores");
     set_threads(request.threads);
@@ -34,7 +34,11 @@ Scene load_requested(const SceneRequest& request) {
                              "write for example --set method.dhat=0.001");
         overrides.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
     }
-    return load_scene(request.scene, overrides);
+    return overrides;
+}
+
+Scene load_requested(const SceneRequest& request) {
+    return load_scene(request.scene, overrides_of(request));
 }
 
 std::string shown(const std::string& text) {
