@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help setup configure build program demo test bench acceptance fresh format format-check check docs docs-check gallery view view-test \
+.PHONY: help setup configure build program demo test bench acceptance fresh format format-check check docs docs-check gallery tidy view view-test \
   install clean fuzz soak sanitize analyse coverage
 
 help:
@@ -22,7 +22,8 @@ help:
 	@echo "make analyse     cppcheck and clang-tidy over src"
 	@echo "make coverage    lines of src that the tests reach"
 	@echo "make format      clang-format all sources"
-	@echo "make check       format, layers, documentation and every test: what a change must pass"
+	@echo "make check       what a change must pass: format, layers, words, tidy, documentation, tests, tests with sanitizers"
+	@echo "make tidy        clang-tidy on what differs from the last release"
 	@echo "make docs        check the documentation's links and commands, build its site: build/site/index.html"
 	@echo "make gallery     draw every built-in scene for the documentation (an hour and more)"
 	@echo "make install     install to PREFIX (default /usr/local)"
@@ -68,7 +69,7 @@ sanitize: setup
 SECONDS_EACH ?= 60
 fuzz: setup
 	@scripts/setup fuzz
-	@cmake --preset fuzz >/dev/null && cmake --build build-fuzz -j $(JOBS)
+	@cmake --preset fuzz >/dev/null && cmake --build build-fuzz -j $(JOBS) --target fuzz_meshes fuzz_program
 	@scripts/fuzz build-fuzz $(SECONDS_EACH)
 
 SCENES ?= 200
@@ -96,7 +97,12 @@ format-check:
 # What a change must pass.
 check: format-check
 	@scripts/check-layers
-	@$(MAKE) --no-print-directory docs-check test
+	@scripts/check-words
+	@$(MAKE) --no-print-directory tidy docs-check test sanitize
+
+tidy: setup
+	@scripts/setup analyse
+	@scripts/tidy
 
 docs-check: program
 	@scripts/check-docs $(BUILD)/bin/tenon
@@ -124,4 +130,4 @@ install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan build-fuzz build-coverage demo acceptance viewer/dist
+	@rm -rf build build-debug build-asan build-tsan build-fuzz build-coverage build-tidy demo acceptance viewer/dist

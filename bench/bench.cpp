@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/python.hpp"
 #include "bench/robots.hpp"
 
 namespace tenon::bench {
@@ -54,8 +55,8 @@ double seconds_of(const std::function<void()>& work) {
 // A new benchmark adds its declaration to bench.hpp and one line here.
 const std::vector<Bench>& all_benches() {
     static const std::vector<Bench> benches = {
-        adaptive_bench(), articulated_bench(), affine_bench(), impulse_bench(),
-        io_bench(),       robots_bench(),      solve_bench(),  volume_bench(),
+        adaptive_bench(), articulated_bench(), affine_bench(), impulse_bench(), io_bench(),
+        python_bench(),   robots_bench(),      solve_bench(),  volume_bench(),
     };
     return benches;
 }

@@ -7,6 +7,7 @@
 #include "bench/bench.hpp"
 
 #ifdef TENON_HAVE_BULLET
+#include <LinearMath/btConvexHullComputer.h>
 #include <btBulletDynamicsCommon.h>
 
 namespace tenon::bench {
@@ -105,6 +106,26 @@ Mat34 BulletScene::pose(int body) const {
     return q;
 }
 
+Mesh convex_hull(const Mesh& mesh) {
+    std::vector<double> coordinates;
+    for (const Vec3& v : mesh.vertices) coordinates.insert(coordinates.end(), v.data(), v.data() + 3);
+    btConvexHullComputer computer;
+    computer.compute(coordinates.data(), 3 * sizeof(double), static_cast<int>(mesh.vertices.size()), 0, 0);
+    Mesh hull;
+    for (int i = 0; i < computer.vertices.size(); ++i) {
+        const btVector3& v = computer.vertices[i];
+        hull.vertices.emplace_back(v.x(), v.y(), v.z());
+    }
+    for (int f = 0; f < computer.faces.size(); ++f) {  // fans of triangles
+        const btConvexHullComputer::Edge* first = &computer.edges[computer.faces[f]];
+        for (const auto* edge = first->getNextEdgeOfFace();
+             edge->getTargetVertex() != first->getSourceVertex(); edge = edge->getNextEdgeOfFace())
+            hull.triangles.push_back(
+                {first->getSourceVertex(), edge->getSourceVertex(), edge->getTargetVertex()});
+    }
+    return hull;
+}
+
 }  // namespace tenon::bench
 
 #else
@@ -124,6 +145,9 @@ PeerStep BulletScene::step(double) {
 }
 Mat34 BulletScene::pose(int) const {
     return Mat34::Zero();
+}
+Mesh convex_hull(const Mesh&) {
+    throw std::logic_error("built without Bullet");
 }
 
 }  // namespace tenon::bench

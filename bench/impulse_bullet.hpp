@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "tenon/mesh.hpp"
 #include "tenon/state.hpp"
 
 namespace tenon::bench {
@@ -26,5 +27,8 @@ class BulletScene {
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };
+
+// The convex hull of a mesh's vertices, closed; by Bullet.
+Mesh convex_hull(const Mesh& mesh);
 
 }  // namespace tenon::bench

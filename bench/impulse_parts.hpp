@@ -42,6 +42,13 @@ struct SolverChoice {
 const std::vector<SolverChoice>& solver_choices();
 
 // The cases, each in the file of its name.
+void beside_bullet(const Options& options, const std::string& name, const Scene& scene, int size,
+                   double seconds);                                                 // impulse_beside.cpp
+void wall_beside_bullet(const Options& options, int blocks, double seconds);        // impulse_beside.cpp
+void hulls_beside_bullet(const Options& options, int pieces, double seconds);       // impulse_beside.cpp
+void rest_is_rest(const Options& options, int pieces, bool hulls, double seconds);  // impulse_beside.cpp
+void pyramid_stands(const Options& options, const std::string& name, int rows, double dt,
+                    double seconds);                                      // impulse_beside.cpp
 void figure_6(const Options& options, int pieces, double seconds);        // impulse_paper.cpp
 void table_2(const Options& options);                                     // impulse_paper.cpp
 void compare_solvers(const Options& options, int cubes);                  // impulse_solvers.cpp

@@ -27,6 +27,15 @@ double processor_ms() {
     return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
+// A box that the robot holds or pushes, or the floor under it (mass 0).
+struct Prop {
+    std::string name;
+    Vec3 size;
+    double mass;
+    Vec3 at;
+    Quat turned = Quat::Identity();
+};
+
 // A robot with servos on its joints, and the motion they are told to make: q = home + swing (1 - cos w t)/2.
 struct Robot {
     std::string name;
@@ -37,6 +46,10 @@ struct Robot {
     std::vector<int> joint, place;  // of each servo: joint of the scene, entry in q and v
     double rate = M_PI;             // rad/s
     std::string mjcf;               // the same robot for MuJoCo; "{dt}" and "{integrator}" are filled in
+    std::vector<Prop> props;        // the last one is watched
+    std::string carrier;            // the body it is watched from; empty: the world
+    std::vector<std::pair<double, double>>
+        grip;  // of the actuators after the servos: target, and MuJoCo's control
 
     void motion(double time, VecX& q, VecX& v, VecX& a) const {
         q = home;
@@ -95,15 +108,70 @@ std::optional<Robot> panda() {
     replace("<option integrator=\"implicitfast\"/>",
             "<option integrator=\"{integrator}\" timestep=\"{dt}\"/>");
     replace("meshdir=\"assets\"", "meshdir=\"" + fs::absolute(folder / "assets").string() + "\"");
+    // the keyframe is set by hand: it would not fit a model with a box more
+    const auto first = robot.mjcf.find("<keyframe>"), last = robot.mjcf.find("</keyframe>");
+    robot.mjcf.erase(first, last + 11 - first);
+    robot.grip = {{0.04, 255.0}};  // open
     return robot;
 }
 
+std::string text_of(const Vec3& v) {
+    return fmt::format("{} {} {}", v.x(), v.y(), v.z());
+}
+
+// The props as bodies of both engines' scenes.
+void place_props(Robot& robot) {
+    std::string bodies;
+    for (const Prop& prop : robot.props) {
+        BodySpec body = body_spec(robot.scene, prop.name, box_spec(prop.size), prop.at, prop.turned);
+        if (prop.mass > 0)
+            body.mass = prop.mass;
+        else
+            body.type = BodyType::static_body;
+        robot.scene.add_body(body);
+        bodies += fmt::format(
+            "<body name='{}' pos='{}' quat='{} {} {} {}'>{}<geom type='box' size='{}' {} "
+            "friction='1'/></body>",
+            prop.name, text_of(prop.at), prop.turned.w(), prop.turned.x(), prop.turned.y(), prop.turned.z(),
+            prop.mass > 0 ? "<freejoint/>" : "", text_of(0.5 * prop.size),
+            prop.mass > 0 ? fmt::format("mass='{}'", prop.mass) : "");
+    }
+    robot.mjcf.insert(robot.mjcf.rfind("</worldbody>"), bodies);
+}
+
+// The arm carries a box of 50 g between its fingers along its way.
+Robot with_a_box_in_hand(Robot robot) {
+    robot.name += "-grip";
+    robot.carrier = "hand";
+    robot.grip = {{0.0, 0.0}};  // closed
+    for (MaterialSpec& material : robot.scene.materials) material.friction = 1.0;
+    const auto frames = kinematics::forward(robot.tree.tree, robot.home);
+    const int body = robot.scene.body_index("hand"), link = robot.tree.link_of_body[body];
+    const Mat3& R = frames.rotation[link];
+    const Pose& hand = robot.tree.body_in_link[body];
+    const Quat turned = Quat(R) * hand.rotation;
+    const Vec3 at = frames.origin[link] + R * hand.position + turned * Vec3(0, 0, 0.1034);
+    robot.props = {{"box", {0.04, 0.079, 0.04}, 0.05, at, turned}};
+    place_props(robot);
+    return robot;
+}
+
+constexpr int limb_joints = 6;
+
+// Limbs at home point along an axis of the world: what is 0.15 m that way is 6 cm across the others.
+Vec3 end_size(const Vec3& direction) {
+    Vec3 size = Vec3::Constant(0.06);
+    Eigen::Index axis = 0;
+    direction.cwiseAbs().maxCoeff(&axis);
+    size[axis] = 0.15;
+    return size;
+}
+
 std::string mjcf_of(const Robot& robot) {
-    const auto vec = [](const Vec3& v) { return fmt::format("{} {} {}", v.x(), v.y(), v.z()); };
     const auto& links = robot.tree.tree.links;
     std::string xml =
         "<mujoco><compiler angle='radian'/><option integrator='{integrator}' timestep='{dt}' gravity='" +
-        vec(robot.scene.gravity) + "'/><worldbody>";
+        text_of(robot.scene.gravity) + "'/><worldbody>";
     std::vector<int> open;
     for (std::size_t i = 0; i < links.size(); ++i) {
         while (!open.empty() && open.back() != links[i].parent) xml += "</body>", open.pop_back();
@@ -112,8 +180,13 @@ std::string mjcf_of(const Robot& robot) {
             "<body name='b{0}' pos='{1}'><joint name='j{0}' type='hinge' axis='{2}' "
             "armature='{3}'/><inertial pos='{4}' "
             "mass='{5}' fullinertia='{6} {7} {8} {9} {10} {11}'/>",
-            i, vec(links[i].anchor), vec(links[i].axis), links[i].armature, vec(links[i].center),
+            i, text_of(links[i].anchor), text_of(links[i].axis), links[i].armature, text_of(links[i].center),
             links[i].mass, I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2));
+        if (i % limb_joints == limb_joints - 1) {  // the boxes at the ends of limbs are the ones that touch
+            const Vec3 along_limb = 2.0 * links[i].center;
+            xml += fmt::format("<geom type='box' size='{}' pos='{}' mass='0' friction='1'/>",
+                               text_of(0.5 * end_size(along_limb)), text_of(links[i].center));
+        }
         open.push_back(static_cast<int>(i));
     }
     for (std::size_t k = 0; k < open.size(); ++k) xml += "</body>";
@@ -137,12 +210,11 @@ Robot limbs() {
     for (int limb = 0; limb < 5; ++limb) {
         Vec3 from = roots[limb];
         int below = -1;
-        for (int k = 0; k < 6; ++k) {
+        for (int k = 0; k < limb_joints; ++k) {
             const Vec3 to = from + 0.15 * ways[limb];
-            BodySpec link =
-                body_spec(scene, "", box_spec({0.15, 0.06, 0.05}), 0.5 * (from + to), along(to - from));
+            BodySpec link = body_spec(scene, "", box_spec(end_size(to - from)), 0.5 * (from + to));
             link.mass = 2.0 - 0.25 * k;
-            link.collides = false;
+            link.collides = k == limb_joints - 1;
             const int body = scene.add_body(link);
             JointSpec joint = joint_spec(fmt::format("limb-{}-{}", limb, k), JointType::hinge, below, body,
                                          from, Vec3::Unit((k + limb) % 3));
@@ -169,9 +241,39 @@ Robot limbs() {
     return robot;
 }
 
+// The ends of two legs push blocks over a floor.
+Robot with_blocks_to_push(Robot robot) {
+    robot.name += "-push";
+    for (MaterialSpec& material : robot.scene.materials) material.friction = 1.0;
+    robot.props = {{"floor", {4, 0.1, 4}, 0, Vec3(0, -1.03, 0)}};
+    const auto ends_at = [&](double time, int limb) {
+        VecX q, v, a;
+        robot.motion(time, q, v, a);
+        const int last = limb * limb_joints + limb_joints - 1;
+        return kinematics::point_of(kinematics::forward(robot.tree.tree, q), last,
+                                    robot.tree.tree.links[last].center);
+    };
+    for (const int limb : {3, 4}) {
+        const Vec3 start = ends_at(0, limb);
+        Vec3 way = ends_at(0.5, limb) - start;
+        way.y() = 0;
+        // as wide as it is deep, so that its side faces the foot: 15 mm of air at the start
+        const double yaw = std::atan2(-way.z(), way.x());
+        const Vec3 at = start + (0.5 * 0.06 * std::sqrt(2.0) + 0.055) * way.normalized();
+        robot.props.push_back({fmt::format("block-{}", limb),
+                               {0.08, 0.2, 0.08},
+                               0.5,
+                               {at.x(), -0.879, at.z()},
+                               Quat(Eigen::AngleAxisd(yaw, Vec3::UnitY()))});
+    }
+    place_props(robot);
+    return robot;
+}
+
 struct Tracked {
     double ms_per_step = 0, error = 0, residual = 0, solves = 0;
-    bool sound = true;  // no number that is not finite, every step converged
+    double contacts = 0, moved = 0;  // mean per step; of the watched prop, m
+    bool sound = true;               // no number that is not finite, every step converged
 };
 
 Tracked with_tenon(const Robot& robot, double dt, double seconds) {
@@ -181,6 +283,17 @@ Tracked with_tenon(const Robot& robot, double dt, double seconds) {
     Tracked out;
     const long steps = std::lround(seconds / dt);
     VecX q;
+    const int watched = robot.props.empty() ? -1 : scene.body_index(robot.props.back().name);
+    const int carrier = robot.carrier.empty() ? -1 : scene.body_index(robot.carrier);
+    const auto place = [&] {
+        const Vec3 x = sim.state().q[watched].col(3);
+        if (carrier < 0) return x;
+        const Mat34& from = sim.state().q[carrier];
+        return Vec3(from.leftCols<3>().transpose() * (x - from.col(3)));
+    };
+    const Vec3 before = watched < 0 ? Vec3(Vec3::Zero()) : place();
+    for (std::size_t k = 0; k < robot.grip.size(); ++k)
+        set_target(sim.model(), sim.state(), static_cast<int>(robot.joint.size() + k), robot.grip[k].first);
     for (long n = 1; n <= steps; ++n) {
         const std::vector<double> targets = robot.targets(n * dt, q);
         for (std::size_t k = 0; k < targets.size(); ++k)
@@ -191,6 +304,7 @@ Tracked with_tenon(const Robot& robot, double dt, double seconds) {
             out.sound = out.sound && report.converged;
             out.residual = std::max(out.residual, report.joint_residual);
             out.solves += static_cast<double>(report.iterations) / static_cast<double>(steps);
+            out.contacts += static_cast<double>(report.contacts) / static_cast<double>(steps);
         } catch (const StepFailure&) {
             out.sound = false;
             return out;
@@ -200,6 +314,7 @@ Tracked with_tenon(const Robot& robot, double dt, double seconds) {
             out.error = std::max(
                 out.error, std::abs(sim.state().joint_coordinate[robot.joint[k]][0] - q[robot.place[k]]));
     }
+    if (watched >= 0) out.moved = (place() - before).norm();
     return out;
 }
 
@@ -217,7 +332,20 @@ std::optional<Tracked> with_mujoco(const Robot& robot, double dt, double seconds
     fs::remove(file);
     if (!model) return std::nullopt;
     mjData* data = mj_makeData(model);
-    if (model->nkey > 0) mj_resetDataKeyframe(model, data, 0);
+    for (int i = 0; i < robot.tree.tree.positions; ++i) data->qpos[i] = robot.home[i];
+    for (std::size_t k = 0; k < robot.grip.size(); ++k)
+        data->ctrl[robot.joint.size() + k] = robot.grip[k].second;
+    mj_forward(model, data);
+    const int watched =
+        robot.props.empty() ? -1 : mj_name2id(model, mjOBJ_BODY, robot.props.back().name.c_str());
+    const int carrier = robot.carrier.empty() ? -1 : mj_name2id(model, mjOBJ_BODY, robot.carrier.c_str());
+    const auto place = [&] {
+        const Vec3 x = Eigen::Map<const Vec3>(data->xpos + 3 * watched);
+        if (carrier < 0) return x;
+        const Mat3 R = Eigen::Map<const Mat3>(data->xmat + 9 * carrier);  // by rows: this is its transpose
+        return Vec3(R * (x - Eigen::Map<const Vec3>(data->xpos + 3 * carrier)));
+    };
+    const Vec3 before = watched < 0 ? Vec3(Vec3::Zero()) : place();
     Tracked out;
     const long steps = std::lround(seconds / dt);
     VecX q;
@@ -227,10 +355,12 @@ std::optional<Tracked> with_mujoco(const Robot& robot, double dt, double seconds
         const double start = processor_ms();
         mj_step(model, data);
         out.ms_per_step += (processor_ms() - start) / static_cast<double>(steps);
+        out.contacts += static_cast<double>(data->ncon) / static_cast<double>(steps);
         for (std::size_t k = 0; k < robot.joint.size(); ++k)
             out.error = std::max(out.error, std::abs(data->qpos[robot.place[k]] - q[robot.place[k]]));
         out.sound = std::isfinite(out.error) && out.error < 10 && data->warning[mjWARN_BADQACC].number == 0;
     }
+    if (watched >= 0) out.moved = (place() - before).norm();
     mj_deleteData(data);
     mj_deleteModel(model);
     return out;
@@ -248,6 +378,7 @@ void print(const Options& options, const Robot& robot, const std::string& engine
     row.set("ms_per_step", run.ms_per_step)
         .set("times_real_time", 1e3 * dt / std::max(run.ms_per_step, 1e-9));
     row.set("error", run.error).set("tracks", run.sound && run.error < 1e-2 ? 1.0 : 0.0);
+    if (!robot.props.empty()) row.set("contacts", run.contacts).set("moved", run.moved);
     if (engine == "tenon") row.set("joint_residual_max", run.residual).set("solves_per_step", run.solves);
     options.print(row);
 }
@@ -255,21 +386,27 @@ void print(const Options& options, const Robot& robot, const std::string& engine
 void run(const Options& options) {
     const double seconds = options.quick ? 0.5 : 2.0;
     std::vector<Robot> robots;
-    if (options.wants("panda")) {
-        if (auto found = panda())
-            robots.push_back(std::move(*found));
-        else
+    const bool plain_arm = options.wants("panda"), gripping_arm = options.wants("panda-grip");
+    if (plain_arm || gripping_arm) {
+        if (auto found = panda()) {
+            if (plain_arm) robots.push_back(*found);
+            if (gripping_arm) robots.push_back(with_a_box_in_hand(std::move(*found)));
+        } else
             options.note(
                 "panda: not at ../shared/fixtures/mjcf/franka_emika_panda; set TENON_FIXTURES to the folder "
                 "above mjcf");
     }
-    if (options.wants("limbs-30")) {
-        robots.push_back(limbs());
-        robots.back().mjcf = mjcf_of(robots.back());
+    const bool plain_limbs = options.wants("limbs-30"), pushing_limbs = options.wants("limbs-30-push");
+    if (plain_limbs || pushing_limbs) {
+        Robot thirty = limbs();
+        thirty.mjcf = mjcf_of(thirty);
+        if (plain_limbs) robots.push_back(thirty);
+        if (pushing_limbs) robots.push_back(with_blocks_to_push(std::move(thirty)));
     }
     options.note(
         "error: largest distance of a joint from the trajectory, rad; tracks: below 0.01. Processor time of "
-        "one thread.");
+        "one thread. -grip: a box of 50 g is carried by friction; moved: how far it slipped in the hand, m. "
+        "-push: two legs push blocks; moved: how far the last one went, m.");
 #ifndef TENON_HAVE_MUJOCO
     options.note("MuJoCo is not installed: Tenon alone");
 #endif

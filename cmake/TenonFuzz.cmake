@@ -1,10 +1,45 @@
-# One libFuzzer program per reader (clang only): bin/fuzz_NAME. The same targets run through GoogleTest as test_fuzz.
-set(TENON_FUZZ_TARGETS scene obj stl ply off msh mesh rigid_ipc run_file)
-foreach(target ${TENON_FUZZ_TARGETS})
-  add_executable(fuzz_${target} ${CMAKE_SOURCE_DIR}/tests/fuzz/libfuzzer/main.cpp
-                                ${CMAKE_SOURCE_DIR}/tests/fuzz/targets.cpp)
-  target_compile_definitions(fuzz_${target} PRIVATE TENON_FUZZ_TARGET="${target}")
+# One libFuzzer program per target (clang only): bin/fuzz_NAME. The same targets run through GoogleTest as test_fuzz.
+# Readers of meshes need a few files and are built in minutes (target `fuzz_meshes`); the others need the library, which
+# knows all methods, and the viewer's server (`fuzz_program`).
+set(TENON_FUZZ_MESHES obj stl ply off msh mesh)
+set(TENON_FUZZ_READERS scene rigid_ipc urdf mjcf run_file)
+set(TENON_FUZZ_PROGRAM checkpoint http)
+
+set(TENON_MESH_SOURCES ${TENON_SOURCES})
+list(FILTER TENON_MESH_SOURCES INCLUDE REGEX "/src/(geometry/(mesh_io[a-z_]*|tet_mesh_io|shapes_build|mesh_check)|math/error)\\.cpp$")
+add_library(tenon_meshes STATIC EXCLUDE_FROM_ALL ${TENON_MESH_SOURCES})
+target_include_directories(tenon_meshes PUBLIC ${CMAKE_SOURCE_DIR}/include PRIVATE ${CMAKE_SOURCE_DIR}/src)
+target_compile_definitions(tenon_meshes PUBLIC EIGEN_MPL2_ONLY)
+target_link_libraries(tenon_meshes PUBLIC Eigen3::Eigen PRIVATE tenon_flags fmt::fmt)
+
+# `kind` names the lists of targets and seeds that the target is in.
+function(tenon_fuzzer target kind library)
+  set(sources ${CMAKE_SOURCE_DIR}/tests/fuzz/libfuzzer/main.cpp ${CMAKE_SOURCE_DIR}/tests/fuzz/mesh_targets.cpp)
+  if(kind STREQUAL "reader")
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/tests/fuzz/targets.cpp)
+  elseif(kind STREQUAL "program")
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/tests/fuzz/program_targets.cpp)
+  endif()
+  add_executable(fuzz_${target} EXCLUDE_FROM_ALL ${sources})
+  target_compile_definitions(fuzz_${target} PRIVATE TENON_FUZZ_TARGET="${target}" TENON_FUZZ_LIST=${kind}_targets
+                                                     TENON_FUZZ_SEEDS=${kind}_seeds)
   target_include_directories(fuzz_${target} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
-  target_link_libraries(fuzz_${target} PRIVATE tenon tenon_flags nlohmann_json::nlohmann_json fmt::fmt)
+  target_link_libraries(fuzz_${target} PRIVATE ${library} tenon_flags nlohmann_json::nlohmann_json fmt::fmt)
   target_link_options(fuzz_${target} PRIVATE -fsanitize=fuzzer)
+endfunction()
+
+foreach(target ${TENON_FUZZ_MESHES})
+  tenon_fuzzer(${target} mesh tenon_meshes)
+  list(APPEND meshes fuzz_${target})
 endforeach()
+foreach(target ${TENON_FUZZ_READERS})
+  tenon_fuzzer(${target} reader tenon)
+  list(APPEND program fuzz_${target})
+endforeach()
+foreach(target ${TENON_FUZZ_PROGRAM})
+  tenon_fuzzer(${target} program tenon_serve)
+  target_link_libraries(fuzz_${target} PRIVATE tenon Tenon::httplib ZLIB::ZLIB)
+  list(APPEND program fuzz_${target})
+endforeach()
+add_custom_target(fuzz_meshes DEPENDS ${meshes})
+add_custom_target(fuzz_program DEPENDS ${program})

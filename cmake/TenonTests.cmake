@@ -36,8 +36,8 @@ foreach(folder ${TEST_FOLDERS})
       target_link_libraries(test_${name} PRIVATE ${MUJOCO_LIBRARY})
     endif()
   endif()
-  if(name STREQUAL "serve")
-    target_link_libraries(test_serve PRIVATE tenon_serve Tenon::httplib ZLIB::ZLIB)
+  if(name MATCHES "^(serve|fuzz)$")
+    target_link_libraries(test_${name} PRIVATE tenon_serve Tenon::httplib ZLIB::ZLIB)
   endif()
   if(name MATCHES "^(app|run|sweep)$" AND TARGET tenon_app)
     add_dependencies(test_${name} tenon_app)   # it runs the program
@@ -68,6 +68,9 @@ endif()
 # Links and commands in the documentation are true.
 if(TARGET tenon_app)
   add_test(NAME docs.check COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-docs $<TARGET_FILE:tenon_app>)
+  # Every command of the tutorials, of README.md and of the other pages, run.
+  add_test(NAME docs.commands COMMAND ${CMAKE_SOURCE_DIR}/scripts/run-docs $<TARGET_FILE:tenon_app>)
+  set_tests_properties(docs.commands PROPERTIES TIMEOUT 900)
 endif()
 
 # Includes follow the drawing of the layers.

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/tenon/verb_new.hpp"
+#include "apps/tenon/verb_paper.hpp"
 #include "apps/tenon/verb_sweep.hpp"
 #include "apps/tenon/verbs.hpp"
 #include "tenon/error.hpp"
@@ -380,10 +381,26 @@ void add_bench(CLI::App& app, BenchRequest& r, Action& action) {
         ->capture_default_str();
     verb->add_option("--threads", r.threads, "number of threads; 0: all cores")
         ->check(CLI::NonNegativeNumber);
-    verb->add_option("--plots", r.plots, "write plots of what was measured here")
-        ->check(CLI::ExistingDirectory)
-        ->type_name("FOLDER");
+    verb->add_option("--plots", r.plots, "write plots of what was measured here")->type_name("FOLDER");
     verb->callback([&] { action = [&] { return bench_verb(r); }; });
+}
+
+void add_paper(CLI::App& app, PaperRequest& r, Action& action) {
+    CLI::App* verb = add_verb(app, "paper", "measure a paper's table or figure, beside the numbers it prints",
+                              "tenon paper 000 table2 --only table2-arch");
+    verb->add_option("paper", r.paper, "000 to 004; default: list all")->type_name("NUMBER");
+    verb->add_option("item", r.item, "table or figure; default: list those of the paper")->type_name("NAME");
+    verb->add_option("--only", r.only, "only lines whose name holds this text")->type_name("TEXT");
+    verb->add_flag("--quick", r.quick, "small sizes, to see that it works");
+    verb->add_flag("--json", r.json, "one JSON object a line, with everything that was measured");
+    verb->add_option("--plots", r.plots, "draw the figures here")->type_name("FOLDER");
+    verb->add_option("--repeats", r.repeats, "medians of this many")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    verb->add_option("--threads", r.threads, "number of threads; 0: all cores")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    verb->callback([&] { action = [&] { return paper_verb(r); }; });
 }
 
 // Everything the verbs may be asked.
@@ -404,6 +421,7 @@ struct Requests {
     SchemaRequest schema;
     SweepRequest sweep;
     BenchRequest bench;
+    PaperRequest paper;
 };
 
 void check_verb_name(const CLI::App& app, const std::string& name) {
@@ -441,6 +459,7 @@ int run_command_line(int argc, char** argv) {
     add_schema(app, requests.schema, action);
     add_sweep(app, requests.sweep, action);
     add_bench(app, requests.bench, action);
+    add_paper(app, requests.paper, action);
     if (argc > 1) check_verb_name(app, argv[1]);
     try {
         app.parse(argc, argv);

@@ -18,6 +18,18 @@
 
 namespace tenon::app {
 
+namespace {
+
+// The beginning of a scene: what is expected of its end is not expected of this one.
+Scene shortened(Scene scene, double seconds) {
+    for (ExpectSpec& entry : scene.expect)
+        if (entry.at < 0) entry.at = scene.seconds;
+    scene.seconds = seconds;
+    return scene;
+}
+
+}  // namespace
+
 std::vector<Override> overrides_of(const SceneRequest& request) {
     if (request.threads < 0)
         throw InputError("", "--threads", "is negative", "give the number of threads, or 0 for all cores");
@@ -26,7 +38,6 @@ std::vector<Override> overrides_of(const SceneRequest& request) {
     std::vector<Override> overrides;
     if (request.method) overrides.push_back({"method", *request.method});
     if (request.dt) overrides.push_back({"dt", fmt::format("{}", *request.dt)});
-    if (request.seconds) overrides.push_back({"seconds", fmt::format("{}", *request.seconds)});
     for (const std::string& entry : request.set) {
         const std::size_t equals = entry.find('=');
         if (equals == std::string::npos || equals == 0)
@@ -38,7 +49,12 @@ std::vector<Override> overrides_of(const SceneRequest& request) {
 }
 
 Scene load_requested(const SceneRequest& request) {
-    return load_scene(request.scene, overrides_of(request));
+    std::vector<Override> overrides = overrides_of(request);
+    if (!request.seconds) return load_scene(request.scene, overrides);
+    Scene scene = load_scene(request.scene, overrides);
+    if (*request.seconds < scene.seconds) return shortened(std::move(scene), *request.seconds);
+    overrides.push_back({"seconds", fmt::format("{}", *request.seconds)});
+    return load_scene(request.scene, overrides);
 }
 
 std::string shown(const std::string& text) {

@@ -15,7 +15,7 @@ Subject::Subject(const Scene& scene) {
     const tenon::Model model = compile(scene);
     const State state = initial_state(model);
     first_ = run::snapshot(state, Outputs(model));
-    model_ = render::model_of(model, state, scene);
+    model_ = render::model_of(run::describe(model), {scene.up, scene.camera});
 }
 
 Subject::Subject(const std::string& run_file) : reader_(std::make_unique<run::RunReader>(run_file)) {
@@ -68,6 +68,14 @@ render::Stage Subject::stage(const render::RenderOptions& options, const render:
     const long count = std::clamp(400000L / bodies, 2L, 40L);
     std::vector<run::Frame> frames;
     for (long index : render::spread_frames(frame_count(), count)) frames.push_back(frame(index));
+    return render::make_stage(model_, frames, options, wish);
+}
+
+render::Stage Subject::stage_at(double time, const render::RenderOptions& options,
+                                const render::CameraWish& wish) const {
+    const double window = 0.05 * (end() - start());
+    std::vector<run::Frame> frames;
+    for (const double shift : {-1.0, -0.5, 0.0, 0.5, 1.0}) frames.push_back(at(time + shift * window));
     return render::make_stage(model_, frames, options, wish);
 }
 

@@ -27,6 +27,9 @@ class Subject {
     double portrait() const;  // the moment that shows the scene best; the end unless the scene says
 
     // The camera and ground that suit the whole motion.
+    // Fits what moves around this time, where `stage` fits the whole run.
+    render::Stage stage_at(double time, const render::RenderOptions& options,
+                           const render::CameraWish& wish) const;
     render::Stage stage(const render::RenderOptions& options, const render::CameraWish& wish) const;
 
   private:

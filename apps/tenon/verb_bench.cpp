@@ -8,6 +8,7 @@
 #include "bench/bench.hpp"
 #include "bench/history.hpp"
 #include "math/parallel.hpp"
+#include "math/whole_file.hpp"
 #include "tenon/error.hpp"
 #include "tenon/params.hpp"
 
@@ -25,6 +26,7 @@ int bench_verb(const BenchRequest& request) {
     options.quick = request.quick;
     options.repeats = request.repeats;
     options.plots = request.plots;
+    if (!request.plots.empty()) make_folder_of(request.plots + "/");
     int rows = 0;
     std::optional<bench::History> history;
     if (!request.compare.empty()) history.emplace(request.compare);

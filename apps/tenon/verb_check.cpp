@@ -7,6 +7,7 @@
 #include "apps/tenon/common.hpp"
 #include "geometry/mesh_check.hpp"
 #include "model/initial_check.hpp"
+#include "run/scene_warnings.hpp"
 #include "tenon/error.hpp"
 #include "tenon/method.hpp"
 #include "tenon/state.hpp"
@@ -95,8 +96,9 @@ Totals count(const Model& model, const State& state) {
 
 void print_text(const Scene& scene, const Model& model, const State& state, const Totals& totals,
                 const std::vector<Finding>& findings) {
-    fmt::print("{}: {} dynamic, {} static, {} kinematic bodies, {} joints, {} elastic bodies\n", scene.name,
-               totals.dynamic, totals.fixed, totals.kinematic, model.joints.size(), model.elastic.size());
+    fmt::print("{}: {} dynamic, {} static, {} kinematic bodies, {} joints, {} elastic bodies\n",
+               shown(scene.name), totals.dynamic, totals.fixed, totals.kinematic, model.joints.size(),
+               model.elastic.size());
     fmt::print("  geometry   {} shapes, {} triangles", model.shapes.size(),
                short_count(static_cast<double>(totals.triangles)));
     if (totals.tets > 0) fmt::print(", {} tetrahedra", short_count(static_cast<double>(totals.tets)));
@@ -109,7 +111,8 @@ void print_text(const Scene& scene, const Model& model, const State& state, cons
                short_seconds(scene.seconds), scene.method, scene.dt, scene.gravity.x(), scene.gravity.y(),
                scene.gravity.z());
     for (const Finding& finding : findings)
-        fmt::print("  {:<10} {}: {}\n", finding.bad ? "PROBLEM" : "note", finding.where, finding.what);
+        fmt::print("  {:<10} {}: {}\n", finding.bad ? "PROBLEM" : "note", shown(finding.where),
+                   shown(finding.what));
 }
 
 void print_json(const Scene& scene, const Model& model, const Totals& totals,
@@ -148,6 +151,8 @@ int check_verb(const CheckRequest& request) {
     check_method(scene, findings);
     check_meshes(model, findings);
     check_contact(scene, model, state, findings);
+    for (const std::string& doubt : run::unit_warnings(scene, model))
+        findings.push_back({false, "units", doubt});
     const Totals totals = count(model, state);
     const bool good = std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.bad; });
     if (request.json) {

@@ -183,7 +183,8 @@ int render_verb(const RenderRequest& request) {
         if (time < subject.start() - 1e-9 || time > subject.end() + 1e-9)
             throw InputError(request.scene.scene, "--time", fmt::format("{:g} s is outside of the run", time),
                              fmt::format("it goes from {:g} to {:g} s", subject.start(), subject.end()));
-        const render::Stage stage = subject.stage(options, wish_of(request));
+        const render::Stage stage = request.portrait ? subject.stage_at(time, options, wish_of(request))
+                                                     : subject.stage(options, wish_of(request));
         write_picture(request, render::render_frame(subject.model(), subject.at(time), stage, options),
                       output);
         say(output);

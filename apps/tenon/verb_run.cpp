@@ -29,8 +29,11 @@ Scene scene_of(const RunRequest& request) {
         return load_requested(request.scene);
     }
     const run::RunReader reader(request.scene.scene);
-    if (request.from)
-        return parse_scene(reader.scene_json(), request.scene.scene, "", overrides_of(request.scene));
+    if (request.from) {
+        std::vector<Override> changes = overrides_of(request.scene);
+        if (request.scene.seconds) changes.push_back({"seconds", fmt::format("{}", *request.scene.seconds)});
+        return parse_scene(reader.scene_json(), request.scene.scene, "", changes);
+    }
     std::vector<Override> overrides;
     if (request.scene.seconds) overrides.push_back({"seconds", fmt::format("{}", *request.scene.seconds)});
     if (request.scene.method || request.scene.dt || !request.scene.set.empty())

@@ -126,16 +126,30 @@ void write_tables(const sweep::Sweep& sweep, const sweep::Table& table) {
     write_whole_file(sweep.folder.file("results.csv"), sweep::to_csv(sweep, table));
 }
 
-double free_memory_mb() {
-    std::ifstream in("/proc/meminfo");
+// An entry of /proc/meminfo or /proc/PID/status, in MB; 0 where there is none.
+double memory_entry_mb(const std::string& file, const std::string& name) {
+    std::ifstream in(file);
     std::string word;
     while (in >> word)
-        if (word == "MemAvailable:") {
+        if (word == name + ":") {
             double kilobytes = 0;
             in >> kilobytes;
             return kilobytes / 1024;
         }
     return 0;
+}
+
+double free_memory_mb() {
+    return memory_entry_mb("/proc/meminfo", "MemAvailable");
+}
+
+// The limit is on what is asked for beyond what the program itself takes at its start.
+void limit_memory(double mb) {
+    const double all = mb + memory_entry_mb("/proc/self/status", "VmData");
+    rlimit limit{};
+    ::getrlimit(RLIMIT_DATA, &limit);
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, static_cast<rlim_t>(all * 1024 * 1024));
+    ::setrlimit(RLIMIT_DATA, &limit);
 }
 
 std::string this_program() {
@@ -161,12 +175,17 @@ sweep::Execution execution_of(const SweepRequest& request) {
     return how;
 }
 
-int exit_code(const sweep::Table& table, const std::vector<long>& chosen) {
-    if (chosen.empty()) return table.count("done") == static_cast<long>(table.rows.size()) ? 0 : 1;
-    return std::all_of(chosen.begin(), chosen.end(),
-                       [&](long k) { return table.rows[static_cast<std::size_t>(k)].status == "done"; })
-               ? 0
-               : 1;
+int exit_code(const sweep::Table& table) {
+    return table.count("done") == static_cast<long>(table.rows.size()) ? 0 : 1;
+}
+
+// Of a few tasks: a job of thousands does not read the results of all the others.
+int exit_code(const sweep::Sweep& sweep, const std::vector<long>& chosen) {
+    const auto done = [&](long k) {
+        const auto result = sweep.folder.read(sweep.tasks[static_cast<std::size_t>(k)]);
+        return result && result->status == "done";
+    };
+    return std::all_of(chosen.begin(), chosen.end(), done) ? 0 : 1;
 }
 
 // `run` and `retry`: those without a result, or those that failed; of all or of the chosen ones.
@@ -200,6 +219,7 @@ int run_action(const SweepRequest& request, bool retry) {
     how.again = retry;
     sweep::execute(sweep, todo, how);
     bar.clear();
+    if (!chosen.empty() && request.quiet) return exit_code(sweep, chosen);
     const sweep::Table table = sweep::collect(sweep);
     if (chosen.empty()) write_tables(sweep, table);
     if (request.json)
@@ -215,7 +235,7 @@ int run_action(const SweepRequest& request, bool retry) {
         say_failures(table);
         if (!request.json) std::cout << "  written  " << sweep.folder.file("results.csv") << " and .sqlite\n";
     }
-    return exit_code(table, chosen);
+    return chosen.empty() ? exit_code(table) : exit_code(sweep, chosen);
 }
 
 std::string count_words(const sweep::Plan& plan, std::size_t all) {
@@ -278,7 +298,7 @@ int status_action(const SweepRequest& request) {
         std::cout << sweep.plan.name << ": " << words_of(table) << "\n";
         say_failures(table);
     }
-    return exit_code(table, {});
+    return exit_code(table);
 }
 
 int merge_action(const SweepRequest& request) {
@@ -322,12 +342,7 @@ int plot_action(const SweepRequest& request) {
 // A process of `run`: ends with it, and stays within its share of the memory.
 int worker_action(const SweepRequest& request) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (request.memory > 0) {
-        rlimit limit{};
-        ::getrlimit(RLIMIT_DATA, &limit);
-        limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, static_cast<rlim_t>(request.memory * 1024 * 1024));
-        ::setrlimit(RLIMIT_DATA, &limit);
-    }
+    if (request.memory > 0) limit_memory(request.memory);
     set_threads(request.threads);
     const sweep::Sweep sweep = load(request);
     sweep::serve_tasks(sweep, tools(), STDIN_FILENO, STDOUT_FILENO);

@@ -14,6 +14,7 @@
 #include "export/obj.hpp"
 #include "export/usd.hpp"
 #include "export/vtk.hpp"
+#include "math/whole_file.hpp"
 #include "render/colors.hpp"
 #include "tenon/error.hpp"
 
@@ -62,6 +63,7 @@ std::vector<long> selected_frames(const run::RunReader& run, const ExportOptions
 
 void write_file(const std::string& file, std::initializer_list<std::string_view> parts,
                 ExportReport& report) {
+    make_folder_of(file);
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(file.c_str(), "wb"), std::fclose);
     bool good = out != nullptr;
     for (const std::string_view part : parts) {

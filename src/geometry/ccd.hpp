@@ -21,12 +21,13 @@ struct CcdOptions {
     double min_separation = 0.0;  // distance that must never be undercut
     double keep = 0.1;            // share of the initial gap (distance - min_separation) that must remain
     double keep_at_most = 1e300;  // of the gap, in metres: all that a wide one must keep
+    double keep_at_least = 0.0;   // of the gap, in metres: a narrower one may not shrink at all
     double t_max = 1.0;           // later times are of no interest
     int max_iterations = 256;     // reaching it returns an earlier, still safe time
 };
 
-// Largest proven t <= t_max at which the gap is still at least min(keep * gap(0), keep_at_most) on all of [0, t]; t_max
-// when there is no hit. A result t < t_max is tight: the gap there has fallen to that within 5 %, unless the iteration cap
+// Largest proven t <= t_max at which the gap is still at least min(keep * gap(0), keep_at_most), and keep_at_least where
+// it was that wide, on all of [0, t]; t_max when there is no hit. A result t < t_max is tight: the gap there has fallen to that within 5 %, unless the iteration cap
 // was reached. Returns 0 when the start is not clear of min_separation (touching or intersecting included), as nothing
 // can be guaranteed then. Vertices in the order of distance.hpp.
 double ccd_point_point(const std::array<Vec3, 2>& start, const std::array<Vec3, 2>& end,

@@ -43,12 +43,12 @@ inline Four3 choose(const Mask& mask, const Four3& a, const Four3& b) {
 inline Four3 load(const double* p0, const double* p1, const double* p2, const double* p3) {
     const auto row = [](const double* from) -> Four { return *reinterpret_cast<const AnyFour*>(from); };
     const Four r0 = row(p0), r1 = row(p1), r2 = row(p2), r3 = row(p3);
-    const Four xz01 = __builtin_shuffle(r0, r1, Mask{0, 4, 2, 6}),
-               xz23 = __builtin_shuffle(r2, r3, Mask{0, 4, 2, 6}),
-               y01 = __builtin_shuffle(r0, r1, Mask{1, 5, 3, 7}),
-               y23 = __builtin_shuffle(r2, r3, Mask{1, 5, 3, 7});
-    return {__builtin_shuffle(xz01, xz23, Mask{0, 1, 4, 5}), __builtin_shuffle(y01, y23, Mask{0, 1, 4, 5}),
-            __builtin_shuffle(xz01, xz23, Mask{2, 3, 6, 7})};
+    const Four xz01 = __builtin_shufflevector(r0, r1, 0, 4, 2, 6),
+               xz23 = __builtin_shufflevector(r2, r3, 0, 4, 2, 6),
+               y01 = __builtin_shufflevector(r0, r1, 1, 5, 3, 7),
+               y23 = __builtin_shufflevector(r2, r3, 1, 5, 3, 7);
+    return {__builtin_shufflevector(xz01, xz23, 0, 1, 4, 5), __builtin_shufflevector(y01, y23, 0, 1, 4, 5),
+            __builtin_shufflevector(xz01, xz23, 2, 3, 6, 7)};
 }
 
 }  // namespace

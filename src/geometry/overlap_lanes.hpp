@@ -29,7 +29,7 @@ inline float size_of(const Lanes& v) {
 }
 template <int Lane>
 Lanes spread(const Lanes& v) {
-    return __builtin_shuffle(v, LaneMask{Lane, Lane, Lane, Lane});
+    return __builtin_shufflevector(v, v, Lane, Lane, Lane, Lane);
 }
 inline Lanes magnitude(const Lanes& v) {
     return reinterpret_cast<Lanes>(reinterpret_cast<LaneMask>(v) & 0x7fffffff);
@@ -96,12 +96,12 @@ struct FourBoxes {
 
   private:
     static void turn(const Lanes& a, const Lanes& b, const Lanes& c, const Lanes& d, Lanes* axes) {
-        const Lanes ab = __builtin_shuffle(a, b, LaneMask{0, 4, 1, 5}),
-                    cd = __builtin_shuffle(c, d, LaneMask{0, 4, 1, 5});
-        axes[0] = __builtin_shuffle(ab, cd, LaneMask{0, 1, 4, 5});
-        axes[1] = __builtin_shuffle(ab, cd, LaneMask{2, 3, 6, 7});
-        axes[2] = __builtin_shuffle(__builtin_shuffle(a, b, LaneMask{2, 6, 2, 6}),
-                                    __builtin_shuffle(c, d, LaneMask{2, 6, 2, 6}), LaneMask{0, 1, 4, 5});
+        const Lanes ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+                    cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+        axes[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+        axes[1] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+        axes[2] = __builtin_shufflevector(__builtin_shufflevector(a, b, 2, 6, 2, 6),
+                                          __builtin_shufflevector(c, d, 2, 6, 2, 6), 0, 1, 4, 5);
     }
 };
 

@@ -217,7 +217,10 @@ TetMesh read_medit(const std::string& file, std::string_view text) {
     TetMesh mesh;
     cursor.next_line();
     for (std::string_view word = cursor.any_word(); !word.empty(); word = cursor.any_word()) {
-        if (word == "Vertices") {
+        if (word == "Dimension") {
+            const long long dimension = word_integer(cursor, "the dimension");
+            if (dimension != 3) cursor.fail(fmt::format("has dimension {}", dimension), "must be 3");
+        } else if (word == "Vertices") {
             const std::size_t count = word_count(cursor, "the number of vertices", 7);
             for (std::size_t i = 0; i < count; ++i) {
                 mesh.vertices.push_back(word_vector(cursor));
@@ -270,7 +273,7 @@ TetMesh read_tetgen(const std::string& file, const std::string& text) {
         skip_words(elements, corners_each - 4, "the tetrahedra");
         const double region = attributes > 0 ? word_number(elements, "an attribute") : 0;
         skip_words(elements, std::max(0LL, attributes - 1), "the tetrahedra");
-        add_tet(elements, mesh, corners, base, static_cast<int>(region));
+        add_tet(elements, mesh, corners, base, static_cast<int>(std::clamp(region, -1e9, 1e9)));
     }
     return mesh;
 }

@@ -19,32 +19,31 @@ Quat quaternion(const VecX& q, int first) {
     return Quat(q[first], q[first + 1], q[first + 2], q[first + 3]).normalized();
 }
 
-}  // namespace
+struct Sizes {
+    int positions, freedoms;
+};
 
-int position_count(Link::Motion motion) {
+Sizes sizes(Link::Motion motion) {
     switch (motion) {
         case Link::Motion::fixed:
-            return 0;
+            return {0, 0};
         case Link::Motion::ball:
-            return 4;
+            return {4, 3};
         case Link::Motion::free:
-            return 7;
+            return {7, 6};
         default:
-            return 1;
+            return {1, 1};
     }
 }
 
+}  // namespace
+
+int position_count(Link::Motion motion) {
+    return sizes(motion).positions;
+}
+
 int freedom_count(Link::Motion motion) {
-    switch (motion) {
-        case Link::Motion::fixed:
-            return 0;
-        case Link::Motion::ball:
-            return 3;
-        case Link::Motion::free:
-            return 6;
-        default:
-            return 1;
-    }
+    return sizes(motion).freedoms;
 }
 
 int Tree::add(Link link) {

@@ -14,7 +14,7 @@ namespace tenon {
 namespace {
 
 // Of all that is saved here and by the methods: to be raised whenever one of them saves something else.
-constexpr std::uint64_t state_layout = 0x7463'0000'0007;
+constexpr std::uint64_t state_layout = 0x7463'0000'0008;
 
 void refuse(const char* what) {
     throw std::runtime_error(std::string("holds another number of ") + what + " than the scene");

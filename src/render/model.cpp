@@ -8,6 +8,7 @@
 
 #include "render/marks.hpp"
 #include "render/scene_hints.hpp"
+#include "render/struts.hpp"
 
 namespace tenon::render {
 namespace {
@@ -78,9 +79,7 @@ std::vector<int> tets_of_surface(const std::vector<Triangle>& surface, const std
     return result;
 }
 
-// Works for World's elastic bodies and for the run file's description of them.
-template <class Elastic>
-DrawElastic draw_elastic(const Elastic& solid) {
+DrawElastic draw_elastic(const run::ElasticInfo& solid) {
     DrawElastic drawn;
     drawn.tets = solid.tets;
     if (!solid.embedded.triangles.empty()) {
@@ -169,44 +168,27 @@ std::vector<Vec3f> drawn_vertices(const DrawElastic& elastic, const std::vector<
     return vertices;
 }
 
-Drawing model_of(const tenon::Model& model, const State& state, const Scene& scene) {
-    Drawing drawing;
-    drawing.up = up_axis(scene.up);
-    drawing.camera = scene.camera;
-    for (const auto& shape : model.shapes) add_shape(drawing, shape->mesh, shape->closed);
-    std::vector<ColorKey> keys;
-    for (int i = 0; i < model.bodies.size(); ++i) {
-        const bool moves = state.dynamic(i);
-        drawing.bodies.push_back({model.bodies.shape[i], moves, Vec3f::Ones()});
-        keys.push_back(
-            {model.bodies.shape[i], moves, state.type[i] == BodyType::kinematic_body, model.bodies.color[i]});
-    }
-    for (std::size_t e = 0; e < model.elastic.size(); ++e) {
-        drawing.elastic.push_back(draw_elastic(model.elastic[e]));
-        keys.push_back({static_cast<int>(model.shapes.size() + e), true, false, model.elastic[e].color});
-    }
-    color_all(drawing, keys, model.bodies.size());
-    return drawing;
+Drawing model_of(const run::RunReader& reader) {
+    return model_of(reader.model(), scene_hints(reader.scene_json()));
 }
 
-Drawing model_of(const run::RunReader& reader) {
+Drawing model_of(const run::RunModel& run, const SceneHints& hints) {
     Drawing model;
-    const SceneHints hints = scene_hints(reader.scene_json());
     model.up = up_axis(hints.up);
     model.camera = hints.camera;
-    for (const run::ShapeData& shape : reader.shapes()) add_shape(model, shape.mesh, shape.closed);
+    for (const run::ShapeData& shape : run.shapes) add_shape(model, shape.mesh, shape.closed);
     std::vector<ColorKey> keys;
-    for (const run::BodyInfo& body : reader.bodies()) {
+    for (const run::BodyInfo& body : run.bodies) {
         const bool moves = body.type == BodyType::dynamic_body;
         model.bodies.push_back({body.shape, moves, Vec3f::Ones()});
         keys.push_back({body.shape, moves, body.type == BodyType::kinematic_body, body.color});
     }
-    for (std::size_t e = 0; e < reader.elastic().size(); ++e) {
-        model.elastic.push_back(draw_elastic(reader.elastic()[e]));
-        keys.push_back(
-            {static_cast<int>(reader.shapes().size() + e), true, false, reader.elastic()[e].color});
+    for (std::size_t e = 0; e < run.elastic.size(); ++e) {
+        model.elastic.push_back(draw_elastic(run.elastic[e]));
+        keys.push_back({static_cast<int>(run.shapes.size() + e), true, false, run.elastic[e].color});
     }
     color_all(model, keys, model.bodies.size());
+    add_struts(model, world_anchors(run));
     return model;
 }
 
@@ -259,6 +241,11 @@ std::vector<Vec3> points_of_interest(const Drawing& model, const std::vector<run
             if (body.mesh >= 0)
                 (body.moves ? moving : still).push_back(placed(model.boxes[body.mesh], frame.q[i]));
         }
+        for (const Strut& strut : model.struts) {
+            Box3 box;
+            for (const Vec3f& vertex : strut.mesh.vertices) box.add(vertex.cast<double>());
+            moving.push_back(placed(box, frame.q[strut.body]));
+        }
         for (const std::vector<Vec3>& solid : frame.x) {
             Box3 box;
             for (const Vec3& point : solid) box.add(point);
@@ -276,10 +263,17 @@ std::vector<Vec3> points_of_interest(const Drawing& model, const std::vector<run
         box.hi = box.hi.cwiseMin(extent.hi);
         if (!box.empty()) add_corners(box, points);
     }
-    // statics: only what is near the motion, or where it may go when only its start is known
-    Box3 near = extent;
+    // statics: only what is near the motion, or where it may go when only its start is known; of a floor or a wall that
+    // goes on beyond that, no more than a rim around what moves
+    Box3 near = extent, rim = extent;
     near.inflate((frames.size() > 1 ? 0.3 : 0.7) * extent.diagonal());
+    rim.inflate((frames.size() > 1 ? 0.06 : 0.4) * extent.diagonal());
     for (Box3& box : still) {
+        const auto spans = (box.lo.array() <= near.lo.array() && box.hi.array() >= near.hi.array()).count();
+        if (spans >= 2) {
+            box.lo = box.lo.cwiseMax(rim.lo);
+            box.hi = box.hi.cwiseMin(rim.hi);
+        }
         box.lo = box.lo.cwiseMax(near.lo);
         box.hi = box.hi.cwiseMin(near.hi);
         if (!box.empty()) add_corners(box, points);

@@ -1,4 +1,4 @@
-// What a picture shows: meshes, the bodies that wear them, and elastic solids; from a world or a run file.
+// What a picture shows: meshes, the bodies that wear them, and elastic solids; from the static form of a run.
 #pragma once
 
 #include <map>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "render/colors.hpp"
+#include "render/scene_hints.hpp"
 #include "run/run_file.hpp"
-#include "tenon/state.hpp"
 
 namespace tenon::render {
 
@@ -37,17 +37,24 @@ struct DrawElastic {
     Vec3f color = Vec3f::Ones();
 };
 
+// A rod that is drawn with a body (struts.hpp), in its frame.
+struct Strut {
+    int body = -1;
+    DrawMesh mesh;
+};
+
 struct Drawing {
     std::vector<DrawMesh> meshes;
     std::vector<DrawMesh> coarse;  // a box for each mesh: for bodies a few pixels wide
     std::vector<DrawBody> bodies;
     std::vector<DrawElastic> elastic;
+    std::vector<Strut> struts;
     std::vector<Box3> boxes;  // of each mesh, body frame
     Vec3 up = Vec3::UnitY();
     std::map<std::string, std::vector<double>> camera;  // the scene's hints
 };
 
-Drawing model_of(const tenon::Model& model, const State& state, const Scene& scene);
+Drawing model_of(const run::RunModel& run, const SceneHints& hints);
 Drawing model_of(const run::RunReader& reader);
 
 // Corners share a normal across edges flatter than this; sharper edges stay sharp.

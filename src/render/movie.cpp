@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "math/whole_file.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::render {
@@ -27,6 +28,7 @@ MovieWriter::MovieWriter(const std::string& file, int width, int height, double 
     if (!movie_program_found())
         throw InputError(file, "", "making MP4 needs the ffmpeg program, which was not found",
                          "install ffmpeg, or write PNG files");
+    make_folder_of(file);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw InputError(file, "", "cannot start ffmpeg: no pipe left");
     process_ = fork();

@@ -19,6 +19,7 @@ struct Placed {
     std::vector<std::vector<Vec3f>> vertices;  // one per body, then one per elastic solid
     std::vector<std::vector<Vec3f>> normals;   // elastic solids only
     std::vector<std::vector<Vec3f>> colors;
+    std::vector<std::vector<Vec3f>> struts;
     DrawList list;
 };
 
@@ -88,6 +89,21 @@ void place_bodies(const Drawing& model, const run::Frame& frame, const Projectio
         placed.list.surfaces.push_back({model.bodies[i].color, mesh[i]->corner_normals.data(),
                                         frame.q[i].leftCols<3>().cast<float>(), nullptr,
                                         !model.bodies[i].moves});
+    }
+}
+
+void place_struts(const Drawing& model, const run::Frame& frame, Placed& placed) {
+    static const Vec3f color = linear_from_srgb({0.45, 0.47, 0.5});
+    placed.struts.resize(model.struts.size());
+    for (std::size_t i = 0; i < model.struts.size(); ++i) {
+        const auto& [body, mesh] = model.struts[i];
+        if (body >= static_cast<int>(frame.q.size())) continue;
+        for (const Vec3f& vertex : mesh.vertices)
+            placed.struts[i].push_back(transform(frame.q[body], vertex.cast<double>()).cast<float>());
+        placed.list.batches.push_back({placed.struts[i].data(), mesh.triangles.data(),
+                                       placed.struts[i].size(), mesh.triangles.size(), 0, false});
+        placed.list.surfaces.push_back(
+            {color, mesh.corner_normals.data(), frame.q[body].leftCols<3>().cast<float>(), nullptr, false});
     }
 }
 
@@ -190,6 +206,7 @@ Image render_frame(const Drawing& model, const run::Frame& frame, const Stage& s
     placed.normals.resize(model.elastic.size());
     placed.colors.resize(model.elastic.size());
     place_bodies(model, frame, view, options.samples, placed);
+    place_struts(model, frame, placed);
     place_elastic(model, frame, options, placed);
     number_triangles(placed.list);
 

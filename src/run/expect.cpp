@@ -317,23 +317,39 @@ void ExpectChecker::after_step(const Simulation& now, const StepReport& report) 
     }
 }
 
+// Entries whose time the run did not reach are not judged.
+bool ExpectChecker::reached(const Simulation& end, std::size_t index) const {
+    const double at = data_->expect[index].at;
+    return data_->decided[index] || at <= end.time() * (1 + time_slack) + time_slack;
+}
+
 std::vector<ExpectResult> ExpectChecker::results(const Simulation& end) const {
     const Data& data = *data_;
     std::vector<ExpectResult> all;
     for (std::size_t i = 0; i < data.expect.size(); ++i) {
-        std::vector<ExpectResult> results =
+        if (!reached(end, i)) continue;
+        const std::vector<ExpectResult> results =
             data.decided[i] ? data.done[i] : data.evaluate(end.model(), end.state(), i);
-        const double at = data.expect[i].at;
-        const bool never = !data.decided[i] && at > end.time() * (1 + time_slack) + time_slack;
-        for (ExpectResult& result : results) {
-            if (never) {
-                result.held = false;
-                result.text += fmt::format(" (the run ended at {:.6g} s)", end.time());
-            }
-            all.push_back(std::move(result));
-        }
+        all.insert(all.end(), results.begin(), results.end());
     }
     return all;
+}
+
+std::string ExpectChecker::skipped(const Simulation& end) const {
+    const Data& data = *data_;
+    std::size_t count = 0, first = 0;
+    for (std::size_t i = data.expect.size(); i-- > 0;) {
+        if (reached(end, i)) continue;
+        ++count;
+        first = i;
+    }
+    if (count == 0) return {};
+    const ExpectSpec& entry = data.expect[first];
+    return fmt::format(
+        "the run of {:.6g} s is shorter than its expectations: {} skipped, the first of them expect[{}] "
+        "({}{} at {:.6g} s)",
+        end.time(), count, first, entry.body.empty() ? "" : entry.body + " ",
+        entry.quantity.empty() ? "position" : entry.quantity, entry.at);
 }
 
 }  // namespace tenon::run

@@ -59,7 +59,8 @@ struct ShapeData {
 struct JointInfo {
     std::string name;
     JointType type = JointType::ball;
-    std::array<int, 2> bodies{-1, -1};  // -1: the world
+    std::array<int, 2> bodies{-1, -1};                      // -1: the world
+    std::array<Vec3, 2> point{Vec3::Zero(), Vec3::Zero()};  // anchor in each body's frame
 };
 
 struct ElasticInfo {
@@ -73,6 +74,16 @@ struct ElasticInfo {
     std::vector<Vec4> embedded_weight;
     std::array<double, 3> color{-1, -1, -1};
 };
+
+// What does not change during a run: what the file holds beside its frames, and what is drawn, exported and served. The one
+// static form of a run; describe() makes it of a model.
+struct RunModel {
+    std::vector<ShapeData> shapes;
+    std::vector<BodyInfo> bodies;
+    std::vector<ElasticInfo> elastic;
+    std::vector<JointInfo> joints;
+};
+RunModel describe(const Model& model);
 
 // Writes to `file`.partial until the first frame is in, so that a failed start leaves nothing behind.
 class RunWriter {
@@ -112,6 +123,7 @@ class RunReader {
     const std::string& file() const;
     std::string meta(const std::string& key) const;  // "" when absent
     std::string scene_json() const;
+    const RunModel& model() const;
     const std::vector<ShapeData>& shapes() const;
     const std::vector<BodyInfo>& bodies() const;
     const std::vector<ElasticInfo>& elastic() const;

@@ -20,6 +20,7 @@
 #include "run/pushes.hpp"
 #include "run/recording.hpp"
 #include "run/report_builder.hpp"
+#include "run/scene_warnings.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
 
@@ -61,11 +62,9 @@ void check_report_file(const std::string& file) {
     struct stat info {};
     if (::stat(file.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
         throw InputError(file, "", "is a directory", "name a file for the report");
-    const std::size_t slash = file.find_last_of('/');
-    const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : file.substr(0, slash);
-    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    if (::access(make_folder_of(file).c_str(), W_OK | X_OK) != 0)
         throw InputError(file, "", fmt::format("cannot write the report: {}", std::strerror(errno)),
-                         "check that its folder exists and is writable");
+                         "check that its folder is writable");
 }
 
 // Whole steps only: a shorter last step would be another method.
@@ -78,28 +77,6 @@ std::string rounding_warning(const Scene& scene, long steps) {
     if (std::abs(simulated - scene.seconds) <= 1e-9 * std::max(scene.seconds, scene.dt)) return {};
     return fmt::format("{:g} s is not a whole number of steps of {:g} s: {} steps end at {:g} s",
                        scene.seconds, scene.dt, steps, simulated);
-}
-
-// Drawn parts are mostly in millimetres, and their files do not say so.
-std::vector<std::string> large_mesh_warnings(const Scene& scene, const Model& model) {
-    constexpr double suspicious = 20.0;  // m
-    std::vector<std::string> warnings;
-    std::vector<bool> told(scene.geometries.size(), false);
-    for (std::size_t i = 0; i < scene.bodies.size(); ++i) {
-        const int geometry = scene.bodies[i].geometry;
-        if (geometry < 0 || told[geometry] || scene.geometries[geometry].mesh_file.empty()) continue;
-        if (scene.geometries[geometry].scale != Vec3::Ones()) continue;
-        if (static_cast<int>(i) >= model.bodies.size() || model.bodies.name[i] != scene.bodies[i].name)
-            continue;
-        const Box3& box = model.shape_of(static_cast<int>(i)).box;
-        if (box.empty() || box.size().maxCoeff() < suspicious) continue;
-        told[geometry] = true;
-        warnings.push_back(fmt::format(
-            "bodies[{}] '{}': {} is {:.4g} m large; if it was drawn in millimetres, give the body \"scale\": "
-            "0.001",
-            i, scene.bodies[i].name, scene.geometries[geometry].mesh_file, box.size().maxCoeff()));
-    }
-    return warnings;
 }
 
 RecordingRule rule_of(const RunOptions& options) {
@@ -135,8 +112,8 @@ class Run {
         checker_.emplace(simulation_, options.count_intersections);
         const std::string warning = rounding_warning(simulation_.scene(), steps_);
         if (!warning.empty()) builder_->warn(warning);
-        for (const std::string& large : large_mesh_warnings(simulation_.scene(), simulation_.model()))
-            builder_->warn(large);
+        for (const std::string& doubt : unit_warnings(simulation_.scene(), simulation_.model()))
+            builder_->warn(doubt);
         for (const std::string& told : handed_over_) builder_->warn(told);
         if (!options.resume.empty())
             resume();
@@ -428,6 +405,8 @@ Report Run::go(const std::function<void(const Progress&)>& progress) {
     Report report = builder_->finish(status, seconds_since(start));
     report.failure = unwritten.empty() ? failure_ : unwritten;
     report.expect = checker_->results(simulation_);
+    const std::string skipped = checker_->skipped(simulation_);
+    if (!skipped.empty()) report.warnings.push_back(skipped);
     report.dumped = dumped_;
     if (unwritten.empty()) {
         try {

@@ -75,6 +75,7 @@ class ExpectChecker {
     explicit ExpectChecker(const Simulation& start, IntersectionCounter count_intersections = {});
     void after_step(const Simulation& now, const StepReport& report);
     std::vector<ExpectResult> results(const Simulation& end) const;
+    std::string skipped(const Simulation& end) const;  // what is expected after the end; empty: nothing
 
     // What was recorded before a run was resumed, in order.
     void replay(const Frame& frame);
@@ -82,6 +83,8 @@ class ExpectChecker {
 
   private:
     struct Data;
+    bool reached(const Simulation& end, std::size_t index) const;
+
     std::shared_ptr<Data> data_;
 };
 

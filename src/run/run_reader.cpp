@@ -147,13 +147,9 @@ auto guarded(const std::string& file, const Action& action) {
 
 }  // namespace
 
-struct RunReader::Impl {
+struct RunReader::Impl : RunModel {
     std::string file;
     Database database;
-    std::vector<ShapeData> shapes;
-    std::vector<BodyInfo> bodies;
-    std::vector<ElasticInfo> elastic;
-    std::vector<JointInfo> joints;
 
     template <class Action>
     auto guarded(const Action& action) const {
@@ -263,7 +259,7 @@ void RunReader::Impl::read_elastic() {
 }
 
 void RunReader::Impl::read_joints() {
-    Statement row(database, "SELECT id, name, type, body_a, body_b FROM joints ORDER BY id");
+    Statement row(database, "SELECT id, name, type, body_a, body_b, point_a, point_b FROM joints ORDER BY id");
     while (row.next()) {
         check_number(row, joints.size(), "joints");
         JointInfo joint;
@@ -272,6 +268,7 @@ void RunReader::Impl::read_joints() {
         for (int k = 0; k < 2; ++k) {
             if (row.integer(3 + k) != -1) check_index(row.integer(3 + k), bodies.size(), "a joint's body");
             joint.bodies[k] = static_cast<int>(row.integer(3 + k));
+            joint.point[k] = array<Vec3>(row, 5 + k, "joints.point", 1)[0];
         }
         joints.push_back(std::move(joint));
     }
@@ -365,6 +362,9 @@ RunReader::RunReader(RunReader&&) noexcept = default;
 
 const std::string& RunReader::file() const {
     return impl_->file;
+}
+const RunModel& RunReader::model() const {
+    return *impl_;
 }
 const std::vector<ShapeData>& RunReader::shapes() const {
     return impl_->shapes;

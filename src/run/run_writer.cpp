@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "math/whole_file.hpp"
 #include "run/joint_drives.hpp"
 #include "run/recording.hpp"
 #include "run/run_file.hpp"
@@ -47,11 +48,6 @@ void check_output(const std::string& file) {
                          "remove it or choose another output");
 }
 
-std::string folder_of(const std::string& file) {
-    const std::size_t slash = file.find_last_of('/');
-    return slash == std::string::npos ? "." : slash == 0 ? "/" : file.substr(0, slash);
-}
-
 void remove_with_logs(const std::string& file) {
     for (const char* ending : {"", "-wal", "-shm", "-journal"}) std::remove((file + ending).c_str());
 }
@@ -66,7 +62,7 @@ void flush_to_disk(const std::string& file) {
 
 [[noreturn]] void cannot_write(const std::string& file, const std::string& why) {
     throw InputError(file, "", "cannot write the run file: " + why,
-                     "check that its folder exists, is writable and has room");
+                     "check that its folder is writable and has room");
 }
 
 std::vector<double> pose_numbers(const Pose& pose) {
@@ -81,10 +77,10 @@ std::string numbers_by_name(const std::vector<std::pair<std::string, double>>& v
     return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-void write_shapes(Database& database, const Model& model) {
+void write_shapes(Database& database, const std::vector<ShapeData>& shapes) {
     Statement insert(database, "INSERT INTO shapes VALUES(?,?,?,?,?,?,?,?)");
-    for (std::size_t i = 0; i < model.shapes.size(); ++i) {
-        const Shape& shape = *model.shapes[i];
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        const ShapeData& shape = shapes[i];
         const std::vector<double> frame = pose_numbers(shape.geometry_frame);
         insert.bind(0, static_cast<long>(i)).bind(1, shape.name).bind_array(2, shape.mesh.vertices);
         insert.bind_array(3, shape.mesh.triangles).bind_array(4, shape.mesh.edges);
@@ -93,22 +89,22 @@ void write_shapes(Database& database, const Model& model) {
     }
 }
 
-void write_bodies(Database& database, const Bodies& bodies) {
+void write_bodies(Database& database, const std::vector<BodyInfo>& bodies) {
     Statement insert(database, "INSERT INTO bodies VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    for (int i = 0; i < bodies.size(); ++i) {
-        insert.bind(0, i).bind(1, bodies.name[i]).bind(2, bodies.shape[i]);
-        insert.bind(3, body_type_names[static_cast<int>(bodies.start_type[i])]).bind(4, bodies.mass[i]);
-        for (int k = 0; k < 3; ++k)
-            insert.bind(5 + k, bodies.second_moments[i][k]).bind(8 + k, bodies.color[i][k]);
-        insert.bind(11, bodies.collides[i] ? 1 : 0).bind(12, bodies.group[i]);
-        insert.bind(13, bodies.min_separation[i]).run();
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const BodyInfo& body = bodies[i];
+        insert.bind(0, static_cast<long>(i)).bind(1, body.name).bind(2, body.shape);
+        insert.bind(3, body_type_names[static_cast<int>(body.type)]).bind(4, body.mass);
+        for (int k = 0; k < 3; ++k) insert.bind(5 + k, body.second_moments[k]).bind(8 + k, body.color[k]);
+        insert.bind(11, body.collides ? 1 : 0).bind(12, body.group);
+        insert.bind(13, body.min_separation).run();
     }
 }
 
-void write_elastic(Database& database, const Model& model) {
+void write_elastic(Database& database, const std::vector<ElasticInfo>& elastic) {
     Statement insert(database, "INSERT INTO elastic VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    for (std::size_t i = 0; i < model.elastic.size(); ++i) {
-        const ElasticBody& body = model.elastic[i];
+    for (std::size_t i = 0; i < elastic.size(); ++i) {
+        const ElasticInfo& body = elastic[i];
         insert.bind(0, static_cast<long>(i)).bind(1, body.name).bind_array(2, body.rest);
         insert.bind_array(3, body.vertex_mass).bind_array(4, body.tets).bind_array(5, body.surface);
         insert.bind_array(6, body.embedded.vertices).bind_array(7, body.embedded.triangles);
@@ -277,9 +273,10 @@ void RunWriter::Impl::create(const Scene& scene, const Model& model, const State
     put_meta("dt", nlohmann::json(scene.dt).dump());
     put_meta("gravity", nlohmann::json({scene.gravity.x(), scene.gravity.y(), scene.gravity.z()}).dump());
     put_meta("scene", write_scene(scene));
-    write_shapes(database, model);
-    write_bodies(database, model.bodies);
-    write_elastic(database, model);
+    const RunModel run = describe(model);
+    write_shapes(database, run.shapes);
+    write_bodies(database, run.bodies);
+    write_elastic(database, run.elastic);
     write_joints(database, model);
     write_ignored(database, model);
     inserts.emplace(database);
@@ -355,8 +352,7 @@ RunWriter::RunWriter(const std::string& file, const Scene& scene, const Model& m
     if (state.q.size() > max_bodies)
         throw InputError(file, "", "a run file holds at most 10 million bodies",
                          "simulate without an output");
-    const std::string folder = folder_of(file);
-    if (::access(folder.c_str(), W_OK | X_OK) != 0) cannot_write(file, std::strerror(errno));
+    if (::access(make_folder_of(file).c_str(), W_OK | X_OK) != 0) cannot_write(file, std::strerror(errno));
     impl_->file = file;
     impl_->lock.emplace(file);
     impl_->partial = file + ".partial";
@@ -491,6 +487,7 @@ void RunWriter::close() {
 
 void copy_run_file(const std::string& from, const std::string& to) {
     check_output(to);
+    make_folder_of(to);
     const std::string partial = to + ".partial";
     remove_with_logs(partial);
     try {

@@ -23,7 +23,7 @@ NetPoints::NetPoints(const std::vector<std::vector<int>>& body_points, const std
     compliance_.resize(matrix_start_.back());
     stiffness_.resize(matrix_start_.back());
     rhs_.resize(system_.rows());
-    solver_ = std::make_unique<DualSparse>(system_);
+    solver_ = std::make_unique<CliqueCholesky>(system_);
 }
 
 void NetPoints::factor() {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "solve/clique_cholesky.hpp"
 #include "solve/clique_system.hpp"
-#include "solve/dual_sparse.hpp"
 
 namespace tenon::solve {
 
@@ -36,7 +36,7 @@ class NetPoints {
     std::vector<double> compliance_, stiffness_;
     std::vector<int> clique_of_body_;
     CliqueSystem system_;
-    std::unique_ptr<DualSparse> solver_;
+    std::unique_ptr<CliqueSolver> solver_;
     std::vector<double> rhs_;
 };
 

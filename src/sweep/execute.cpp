@@ -36,7 +36,7 @@ class LocalRunner {
 
     Tally run() {
         workers_.resize(static_cast<std::size_t>(std::clamp<long>(how_.processes, 1, std::max(1L, all_))));
-        learn_lengths();
+        if (all_ > static_cast<long>(workers_.size())) learn_lengths();  // else there is nothing to order
         while (!stopping()) {
             for (Worker& worker : workers_) feed(worker);
             if (!any_busy()) break;
@@ -81,9 +81,13 @@ class LocalRunner {
         return words;
     }
 
+    // OpenBLAS, which a peer of the benchmarks brings along, starts threads with the program. Under a small limit of
+    // memory such a thread asks for its buffer again and again, and the process waits for it at its end.
+    static std::vector<std::string> environment() { return {"OPENBLAS_NUM_THREADS=1"}; }
+
     void feed(Worker& worker) {
         if (worker.task >= 0 || order_.empty()) return;
-        if (!worker.child) worker.child = std::make_unique<Child>(command());
+        if (!worker.child) worker.child = std::make_unique<Child>(command(), environment());
         worker.task = order_.next();
         worker.started = Clock::now();
         worker.killed_for_time = false;

@@ -47,7 +47,17 @@ bool write_all(int handle, const std::string& text) {
     return true;
 }
 
-Child::Child(const std::vector<std::string>& command) {
+namespace {
+
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+    std::vector<char*> all;
+    for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
+    return all;
+}
+
+}  // namespace
+
+Child::Child(const std::vector<std::string>& command, const std::vector<std::string>& variables) {
     int to[2], from[2];
     if (::pipe2(to, O_CLOEXEC) != 0)
         throw InputError(command[0], "", "no pipe can be made", "too many open files");
@@ -56,14 +66,16 @@ Child::Child(const std::vector<std::string>& command) {
         ::close(to[1]);
         throw InputError(command[0], "", "no pipe can be made", "too many open files");
     }
-    std::vector<char*> arguments;
-    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    std::vector<char*> arguments = pointers_to(command), environment = pointers_to(variables);
     arguments.push_back(nullptr);
+    for (char** entry = environ; *entry; ++entry) environment.push_back(*entry);
+    environment.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
-    const int code = posix_spawnp(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ);
+    const int code =
+        posix_spawnp(&pid_, arguments[0], &actions, nullptr, arguments.data(), environment.data());
     posix_spawn_file_actions_destroy(&actions);
     ::close(to[0]);
     ::close(from[1]);

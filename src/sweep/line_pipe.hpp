@@ -26,8 +26,9 @@ bool write_all(int handle, const std::string& text);  // false when nobody reads
 // A child process with pipes to its standard input and output.
 class Child {
   public:
-    explicit Child(const std::vector<std::string>& command);  // throws InputError
-    ~Child();                                                 // ends it
+    // `variables` ("NAME=value") go before those of this process. Throws InputError.
+    explicit Child(const std::vector<std::string>& command, const std::vector<std::string>& variables = {});
+    ~Child();  // ends it
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 

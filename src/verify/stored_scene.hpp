@@ -27,8 +27,9 @@ void compare_with_scene(const run::RunReader& run, const StoredScene& stored, Re
 void compare_start(const run::RunReader& run, const run::Frame& first, const StoredScene& stored,
                    Result& result, FindingList& findings);
 
-// Static bodies stay where they are; kinematic ones follow their script until it lets go of them.
-void compare_scripts(const run::RunReader& run, long index, const run::Frame& frame,
+// Static bodies stay where they are; kinematic ones follow their script until it lets go of them, or contact holds
+// them up. `before` is the frame before; null for the first.
+void compare_scripts(const run::RunReader& run, long index, const run::Frame* before, const run::Frame& frame,
                      const StoredScene& stored, Result& result, FindingList& findings);
 
 }  // namespace tenon::verify

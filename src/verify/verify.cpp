@@ -452,7 +452,9 @@ Result Verifier::verify() {
         Moment now = load(index);
         ++result_.frames;
         if (stored_ && index == 0) compare_start(run_, now.frame, *stored_, result_, findings_);
-        if (stored_) compare_scripts(run_, index, now.frame, *stored_, result_, findings_);
+        if (stored_)
+            compare_scripts(run_, index, before.placement ? &before.frame : nullptr, now.frame, *stored_,
+                            result_, findings_);
         records_->check_frame(at, now.frame, result_, findings_);
         check_surfaces(now);
         check_shapes(now);
@@ -475,6 +477,9 @@ Result Verifier::verify() {
     if (stretched_)
         result_.warnings.push_back(
             fmt::format("bodies changed their shape by up to {:.3g}", result_.deformation_max));
+    if (result_.script_held_up)
+        result_.warnings.push_back(
+            fmt::format("contact held up scripted bodies, by up to {:.3g} m", result_.script_deviation));
     result_.findings = findings_.take();
     result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return std::move(result_);

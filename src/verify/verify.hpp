@@ -67,6 +67,7 @@ struct Result {
     double momentum_mismatch = 0.0;   // frames against the recorded steps, relative
     double velocity_mismatch = -1.0;  // rates against positions, relative; negative: not checked
     double script_deviation = 0.0;    // kinematic bodies against their scripts, m
+    bool script_held_up = false;      // something pressed on those that were off
     double deformation_max = 0.0;     // largest entry of A^T A - I
     double energy_start = 0.0, energy_end = 0.0, energy_max = 0.0;
     double energy_rise =

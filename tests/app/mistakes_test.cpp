@@ -64,5 +64,103 @@ TEST(Mistakes, ARunFileIsNoScene) {
     EXPECT_NE(outcome.err.find("is a run file"), std::string::npos) << outcome.err;
 }
 
+TEST(Mistakes, MissingFoldersAreMade) {
+    const Folder folder;
+    std::ofstream(folder / "scene.json")
+        << R"({"tenon": 1, "seconds": 0.05, "bodies": [{"name": "a", )" << box << "}]}";
+    ASSERT_EQ(
+        tenon("run scene.json -o runs/new/r.tenon --report reports/r.json --csv tables/r.csv --quiet", folder)
+            .code,
+        0);
+    for (const char* made : {"runs/new/r.tenon", "reports/r.json", "tables/r.csv"})
+        EXPECT_TRUE(std::filesystem::exists(folder / made)) << made;
+    for (const auto& [arguments, made] :
+         {std::pair{"plot runs/new/r.tenon -o pages/p.html", "pages/p.html"},
+          std::pair{"render runs/new/r.tenon -o pictures/p.png --size 64x40 --quiet", "pictures/p.png"},
+          std::pair{"export runs/new/r.tenon -o models/m.glb --quiet", "models/m.glb"},
+          std::pair{"verify runs/new/r.tenon -o verdicts/v.json --quiet", "verdicts/v.json"}}) {
+        EXPECT_EQ(tenon(arguments, folder).code, 0) << arguments;
+        EXPECT_TRUE(std::filesystem::exists(folder / made)) << made;
+    }
+}
+
+// A cube of 40 mm, as a drawing program writes it: 40 units large.
+TEST(Mistakes, AMeshInMillimetresIsDoubted) {
+    const Folder folder;
+    std::ofstream part(folder / "part.stl");
+    part << "solid part\n";
+    const auto face = [&](const char* a, const char* b, const char* c) {
+        part << "facet normal 0 0 0\n outer loop\n  vertex " << a << "\n  vertex " << b << "\n  vertex " << c
+             << "\n endloop\nendfacet\n";
+    };
+    face("0 0 0", "0 40 0", "40 0 0");
+    face("0 0 0", "40 0 0", "0 0 40");
+    face("40 0 0", "0 40 0", "0 0 40");
+    face("0 0 0", "0 0 40", "0 40 0");
+    part << "endsolid part\n";
+    part.close();
+    std::ofstream(folder / "scene.json")
+        << R"({"tenon": 1, "seconds": 0.05, "bodies": [{"name": "a", "mesh": "part.stl"}]})";
+    for (const char* arguments : {"run scene.json -o r.tenon --quiet", "check scene.json"}) {
+        const Outcome outcome = tenon(arguments, folder);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_NE((outcome.err + outcome.out).find("millimetres, give the body \"scale\": 0.001"),
+                  std::string::npos)
+            << arguments << outcome.err << outcome.out;
+    }
+    std::ofstream(folder / "scene.json")
+        << R"({"tenon": 1, "seconds": 0.05, "bodies": [{"name": "a", "mesh": "part.stl", "scale": 0.001}]})";
+    EXPECT_EQ(tenon("run scene.json -o r.tenon --quiet", folder).err, "");
+}
+
+TEST(Mistakes, LimitsInDegreesAreDoubted) {
+    const Folder folder;
+    std::ofstream(folder / "scene.json")
+        << R"({"tenon": 1, "seconds": 0.05, "method": {"type": "articulated"}, "bodies": [{"name": "a", )"
+        << box
+        << R"(}], "joints": [{"name": "elbow", "type": "hinge", "bodies": ["world", "a"], "point": [0, 1, 0],
+              "axis": [0, 0, 1], "limits": [-90, 90]}]})";
+    const Outcome outcome = tenon("check scene.json", folder);
+    EXPECT_NE(outcome.out.find("'elbow': limits of 90 rad"), std::string::npos) << outcome.out << outcome.err;
+    EXPECT_NE(outcome.out.find("90 degrees are 1.571 rad"), std::string::npos) << outcome.out;
+}
+
+// Falling for 0.4 s: 0.785 m. What is expected later is not judged in a shorter run, and it is said.
+TEST(Mistakes, LaterExpectationsAreSkippedAndTold) {
+    const Folder folder;
+    std::ofstream(folder / "scene.json")
+        << R"({"tenon": 1, "seconds": 0.4, "bodies": [{"name": "a", )" << box
+        << R"(}], "expect": [{"body": "a", "quantity": "y", "max": 0, "at": 0.1},
+                            {"body": "a", "quantity": "y", "max": -0.5, "at": 0.4},
+                            {"body": "a", "quantity": "moved", "min": 0.5}]})";
+    const Outcome whole = tenon("run scene.json -o r.tenon", folder);
+    EXPECT_EQ(whole.code, 0) << whole.err << whole.out;
+    EXPECT_EQ(whole.err.find("shorter than its expectations"), std::string::npos) << whole.err;
+    const Outcome begun = tenon("run scene.json -o r.tenon --seconds 0.2", folder);
+    EXPECT_EQ(begun.code, 0) << begun.err << begun.out;
+    EXPECT_EQ(begun.out.find("FAIL"), std::string::npos) << begun.out;
+    EXPECT_NE(begun.out.find("PASS"), std::string::npos) << begun.out;
+    EXPECT_NE(begun.err.find("the run of 0.2 s is shorter than its expectations: 2 skipped"),
+              std::string::npos)
+        << begun.err;
+    // gone on with to the scene's own end, all are judged
+    const Outcome rest = tenon("run r.tenon --resume --seconds 0.4", folder);
+    EXPECT_EQ(rest.code, 0) << rest.err << rest.out;
+    EXPECT_EQ(rest.err.find("skipped"), std::string::npos) << rest.err;
+}
+
+TEST(Mistakes, AMethodThatCannotStartSaysWhyInItsColumn) {
+    const Folder folder;  // two boxes inside each other: 'affine' refuses, 'impulse' goes on
+    std::ofstream(folder / "scene.json")
+        << R"({"tenon": 1, "seconds": 0.05, "gravity": [0, 0, 0], "bodies": [{"name": "a", )" << box
+        << R"(}, {"name": "b", "position": [0.5, 0.2, 0.1], )" << box << "}]}";
+    const Outcome outcome = tenon("compare scene.json --methods affine,impulse -o c.html", folder);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("cannot: "), std::string::npos) << outcome.out << outcome.err;
+    EXPECT_NE(outcome.out.find("move them apart"), std::string::npos) << outcome.out;
+    EXPECT_NE(slurp(folder / "c.html").find("move them apart"), std::string::npos);
+    EXPECT_NE(slurp(folder / "c.html").find("impulse"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenon::test

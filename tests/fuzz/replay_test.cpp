@@ -59,10 +59,32 @@ std::string mutated(std::string text, const Target& target, std::mt19937& random
     return text.substr(0, target.longest);
 }
 
+std::vector<Target> all_targets() {
+    std::vector<Target> all = mesh_targets();
+    all.insert(all.end(), reader_targets().begin(), reader_targets().end());
+    all.insert(all.end(), program_targets().begin(), program_targets().end());
+    return all;
+}
+
+Target target_named(const std::string& name) {
+    const std::vector<Target> all = all_targets();
+    return *find_target(all, name);
+}
+
+std::vector<std::string> seeds(const Target& target) {
+    if (find_target(mesh_targets(), target.name)) return mesh_seeds(target);
+    return find_target(program_targets(), target.name) ? program_seeds(target) : reader_seeds(target);
+}
+
+// What a round costs: files of SQLite, steps and connections take longer than text.
+int default_rounds(const std::string& name) {
+    return name == "run_file" ? 300 : name == "checkpoint" || name == "http" ? 100 : 2000;
+}
+
 class Readers : public testing::TestWithParam<std::string> {};
 
 TEST_P(Readers, SeedsCorpusAndFindings) {
-    const Target& target = *find_target(GetParam());
+    const Target target = target_named(GetParam());
     for (const std::string& seed : seeds(target)) expect_sound(target, seed, "seed");
     for (const char* kind : {"corpus", "findings"}) {
         const std::filesystem::path folder =
@@ -74,9 +96,9 @@ TEST_P(Readers, SeedsCorpusAndFindings) {
 }
 
 TEST_P(Readers, MutatedSeeds) {
-    const Target& target = *find_target(GetParam());
+    const Target target = target_named(GetParam());
     const char* asked = std::getenv("TENON_FUZZ_ROUNDS");
-    const int rounds = asked ? std::atoi(asked) : GetParam() == "run_file" ? 300 : 2000;
+    const int rounds = asked ? std::atoi(asked) : default_rounds(GetParam());
     std::mt19937 random(20240607);
     const std::vector<std::string> start = seeds(target);
     for (int i = 0; i < rounds && !HasFailure(); ++i) {
@@ -92,7 +114,7 @@ TEST_P(Readers, MutatedSeeds) {
 
 std::vector<std::string> names() {
     std::vector<std::string> all;
-    for (const Target& target : targets()) all.emplace_back(target.name);
+    for (const Target& target : all_targets()) all.emplace_back(target.name);
     return all;
 }
 

@@ -17,10 +17,15 @@ struct Target {
     std::vector<std::string> words;  // dictionary
 };
 
-const std::vector<Target>& targets();
-const Target* find_target(std::string_view name);
+// Meshes need a few files of src/geometry; scenes, robots and run files the library; checkpoints and requests the program.
+const std::vector<Target>& mesh_targets();
+const std::vector<Target>& reader_targets();
+const std::vector<Target>& program_targets();
+const Target* find_target(const std::vector<Target>& targets, std::string_view name);
 
 // A few valid inputs to start from.
-std::vector<std::string> seeds(const Target& target);
+std::vector<std::string> mesh_seeds(const Target& target);
+std::vector<std::string> reader_seeds(const Target& target);
+std::vector<std::string> program_seeds(const Target& target);
 
 }  // namespace tenon::fuzz

@@ -302,6 +302,21 @@ TEST(Ccd, TouchingOrBadInputStopsAtZero) {
     EXPECT_EQ(ccd_point_triangle(y, bad), 0.0);
 }
 
+// A vertex above a triangle, with a floor of 1e-6: it may come down to that, one that is lower may only rise.
+TEST(Ccd, GapsKeepTheirFloor) {
+    const auto above = [](double height) {
+        return Four{Vec3(0.2, 0.2, height), Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(0, 1, 0)};
+    };
+    CcdOptions options;
+    options.keep = 0.1;
+    options.keep_at_least = 1e-6;
+    const double t = ccd_point_triangle(above(5e-6), above(-1), options);
+    EXPECT_GE(5e-6 - t * (1 + 5e-6), 1e-6);
+    EXPECT_GT(t, 3e-6);
+    EXPECT_EQ(ccd_point_triangle(above(5e-7), above(-1), options), 0.0);
+    EXPECT_EQ(ccd_point_triangle(above(5e-7), above(1), options), 1.0);
+}
+
 TEST(Ccd, IterationCapIsSafe) {
     Random random(9);
     for (int query = 0; query < 2000; ++query) {

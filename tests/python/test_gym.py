@@ -33,8 +33,9 @@ def test_scripted_policy_solves_it(name):
     assert solve(name).all()
 
 
-def test_without_friction_nothing_is_lifted():
-    assert not solve("PickAndPlace", friction=0.05).any()
+@pytest.mark.parametrize("name", list(gym.TASKS))
+def test_without_friction_nothing_is_held(name):
+    assert not solve(name, friction=0.05).any()
 
 
 @pytest.mark.parametrize("name", list(gym.TASKS))

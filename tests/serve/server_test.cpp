@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include "serve/http.hpp"
 
+#include "serve/frame_chunk.hpp"
 #include "serve/server.hpp"
 #include "tenon/error.hpp"
 #include "tests/serve/sample.hpp"
@@ -292,6 +293,29 @@ TEST_F(Served, NoticesAReplacedADamagedAndARemovedFile) {
     runs = json::parse(client_->Get("/api/runs")->body);
     EXPECT_EQ(runs["runs"][0]["status"], "gone");
     EXPECT_EQ(status("/api/runs/0/frames?from=2"), 200);
+}
+
+// As a copy that is still under way, or a disk that lost its end: opened, or cut while it is served.
+TEST_F(Served, AHalfWrittenFileIsToldOfAndHarmsNothing) {
+    const auto size = std::filesystem::file_size(file_);
+    for (const double share : {0.0, 0.05, 0.3, 0.6, 0.95}) {
+        const std::string half = folder_ / "half.tenon";
+        std::filesystem::copy_file(file_, half, std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::resize_file(half, static_cast<std::uintmax_t>(share * static_cast<double>(size)));
+        try {
+            const OpenRun run(half, 1);
+            pack_frames(run, {run.reader.frame_count() - 1});
+        } catch (const InputError& error) {
+            EXPECT_NE(std::string(error.what()).find("half.tenon"), std::string::npos) << error.what();
+        }
+    }
+    start();
+    std::filesystem::resize_file(file_, size / 2);
+    for (int frame = 0; frame < 5; ++frame) {
+        const int code = status("/api/runs/0/frames?from=" + std::to_string(frame));
+        EXPECT_TRUE(code == 200 || code == 404 || code == 422 || code == 500) << code;
+    }
+    EXPECT_EQ(status("/"), 200);  // it still serves
 }
 
 TEST_F(Served, AKilledRunKeepsItsFrames) {

@@ -203,10 +203,23 @@ TEST_F(KilledSweep, AKilledTaskIsToldAndRetried) {
 
 TEST_F(KilledSweep, ATimeLimitIsAReason) {
     write_slow("300", R"j(, "limit_seconds": 0.5)j");
+    EXPECT_EQ(tenon("sweep run slow.json --task 3", folder).code, 1);
+    EXPECT_NE(tenon("sweep status slow.json", folder).err.find("task 3 failed: took longer than 0.5 s"),
+              std::string::npos);
     const Outcome late = tenon("sweep slow.json --processes 4", folder);
     EXPECT_EQ(late.code, 1);
     EXPECT_NE(tenon("sweep status slow.json", folder).err.find("task 0 failed: took longer than 0.5 s"),
               std::string::npos);
+}
+
+// The limit is on what a run asks for: a megabyte is too little for this scene, and 500 are enough.
+TEST_F(SweepRun, AMemoryLimitIsAReason) {
+    write(folder / "big.json", R"j({"scene": "wrecking-ball", "set": {"seconds": 0.01}, "methods": ["affine"],
+        "parameters": {"gravity[1]": [-9, -8]}, "results": {"steps": "report.steps"}})j");
+    EXPECT_EQ(tenon("sweep big.json --memory 1 --processes 1", folder).code, 1);
+    EXPECT_NE(tenon("sweep status big.json", folder).err.find("task 1 failed: not enough memory for the run"),
+              std::string::npos);
+    EXPECT_EQ(tenon("sweep retry big.json --memory 500 --processes 1", folder).code, 0);
 }
 
 TEST_F(SweepRun, PlanAndPlotShowIt) {

@@ -85,9 +85,10 @@ export class Overlays {
     if (!this.joints.visible) return;
     const positions: number[] = [];
     const colors: number[] = [];
-    const arm = 0.035 * this.size;
+    const arm = 0.05 * this.size;
     const other = new THREE.Vector3();
     const end = new THREE.Vector3();
+    const start = new THREE.Vector3();
     const world = new THREE.Matrix4();
     const axisColors = [[1, 0.55, 0.15], [0.45, 0.8, 0.4], [0.35, 0.6, 1]];
     const add = (from: THREE.Vector3, to: THREE.Vector3, c: number[]) => {
@@ -99,8 +100,11 @@ export class Overlays {
       place.fromArray(joint.point_a).applyMatrix4(poseA);
       for (let k = 0; k < 3; k++) {
         end.fromArray(joint.frame_a, 3 * k).transformDirection(poseA);
-        end.multiplyScalar(k === 0 ? arm : 0.45 * arm).add(place);
-        add(place, end, axisColors[k]);
+        end.multiplyScalar(k === 0 ? arm : 0.45 * arm);
+        // the axis goes through the joint, the normals begin there
+        start.copy(place);
+        if (k === 0) start.sub(end);
+        add(start, end.add(place), axisColors[k]);
       }
       other.fromArray(joint.point_b);
       if (joint.b >= 0) other.applyMatrix4(this.bodies.matrixOf(joint.b, world));

@@ -136,6 +136,7 @@ double AffineMethod::advance(const Model& model, State& state, Outputs& outputs,
     release_path(outputs);
     finish(state, h);  // rates
     report_contacts(outputs, h / dt, report);
+    report_pressed(model, report);
     report_joints(model, state, outputs, h / dt, report);
     report_bodies(model, state, now, h, report);
     if (h < longest || totals_.substeps > 0) candidates_.expire();

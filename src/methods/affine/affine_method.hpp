@@ -52,6 +52,7 @@ class AffineMethod final : public Stepper {
     void solve_contacts(const Model& model, const Outputs& outputs, double h, StepReport& report);
     bool solve_islands(const Outputs& outputs, StepContext& context, int round);
     void finish(State& state, double dt);
+    void report_pressed(const Model& model, StepReport& report) const;
     void report_contacts(Outputs& outputs, double share, StepReport& report);
     void report_joints(const Model& model, const State& state, Outputs& outputs, double share,
                        StepReport& report);

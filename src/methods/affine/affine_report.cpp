@@ -87,6 +87,25 @@ void AffineMethod::report_contacts(Outputs& outputs, double share, StepReport& r
     report.contacts = static_cast<int>(outputs.contacts.size());
 }
 
+// Gaps that nothing may close any further: where bodies end there, it is for want of room and not by their forces.
+void AffineMethod::report_pressed(const Model& model, StepReport& report) const {
+    for (int k = 0; k < field_.pair_count(); ++k) {
+        const PairContacts& contacts = field_.contacts(k);
+        if (contacts.points.empty() ||
+            contacts.closest - contacts.range.separation > 2.0 * field_.least_gap(k))
+            continue;
+        const CandidatePair& pair = field_.pair(k);
+        report.converged = false;
+        report.warnings.push_back(
+            fmt::format("'{}' and '{}' are pressed together to {:.2g} m, the least that numbers of this size "
+                        "tell from none: something "
+                        "leaves them no room",
+                        model.bodies.name[pair.a], model.bodies.name[pair.b],
+                        contacts.closest - contacts.range.separation));
+        return;  // one is enough to say where
+    }
+}
+
 void AffineMethod::report_joints(const Model& model, const State& state, Outputs& outputs, double share,
                                  StepReport& report) {
     if (model.joints.empty()) return;

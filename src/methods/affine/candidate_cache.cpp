@@ -134,7 +134,7 @@ void CandidateCache::mark_crowded(std::size_t bodies) {
 
 // Some: for the bodies out of margin; the others' are kept.
 void CandidateCache::rebuild(const PredictedStep& step, bool some) {
-    ++builds_;
+    builds_ += !must_find_again_ || outside_count_ > 0 || age_ <= 0;  // what a checkpoint lacks is not new
     if (some)
         field_.rebuild(step.model, motions_, outside_, step.scale, step.loads);
     else

@@ -234,8 +234,17 @@ double ContactField::least_clear(const CandidatePair& bodies, const PairContacts
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
     // Room grows with the gap, so one limit serves all.
     const double motion = (pa.step_bound + pb.step_bound) * t_max, most_kept = keep * pair.range.dhat;
-    const double gap = motion > pair.range.dhat - most_kept ? motion + most_kept : motion / (1.0 - keep);
+    const double of_gap = motion > pair.range.dhat - most_kept ? motion + most_kept : motion / (1.0 - keep);
+    const double gap = std::max(of_gap, motion + least_gap(bodies));
     return (gap + pair.range.separation + pa.odometer + pb.odometer) * (1.0 + 1e-12);
+}
+
+// What positions of this size tell apart with certainty, by whatever order of operations they were computed.
+double ContactField::least_gap(const CandidatePair& bodies) const {
+    const auto size = [](const BodyPoints& points) {
+        return points.q.col(3).cwiseAbs().maxCoeff() + points.shape->shape->radius;
+    };
+    return certain_gap * (size(points_[bodies.a]) + size(points_[bodies.b]));
 }
 
 bool ContactField::may_close(int k, double t_max, double keep) const {
@@ -328,6 +337,7 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
     options.t_max = t_max;
     options.keep = keep;
     options.keep_at_most = keep * contacts(k).range.dhat;
+    options.keep_at_least = least_gap(bodies);
     const double odometer = (pa.odometer + pb.odometer) * (1.0 + 1e-12);
     const double pair_motion = pa.step_bound + pb.step_bound, dhat = contacts(k).range.dhat;
     const double kept = options.min_separation + keep * dhat;  // the most that any gap must keep
@@ -337,7 +347,8 @@ double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max,
     for (const int i : near) {
         if (!(options.t_max > 0.0)) break;
         const double gap = known_.clear[i] - odometer - options.min_separation;
-        const double spare = gap > dhat ? gap - keep * dhat : (1.0 - keep) * gap;
+        const double spare =
+            std::min(gap > dhat ? gap - keep * dhat : (1.0 - keep) * gap, gap - options.keep_at_least);
         if (spare > pair_motion * options.t_max) continue;
         const Candidate& candidate = set_.candidates[i];
         const Corners c = corners_of(candidate, *pa.shape, *pb.shape);

@@ -138,6 +138,7 @@ class ContactField {
     int curvatures(int k, const ContactPoint& point, std::array<ContactCurvature, 2>& out) const;
     void lag_friction(int k);  // takes present contacts as the friction's normal forces
     double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
+    double least_gap(int k) const { return least_gap(set_.pairs[k]); }  // m: no step closes a gap below it
     // Where pair k's contacts have come far closer than barriers usually let them: a stronger one from the next evaluation
     // on. True when that was so.
     bool stiffen_if_close(int k);
@@ -163,6 +164,7 @@ class ContactField {
     double safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const;
     double least_clear(const CandidatePair& bodies, const PairContacts& pair, double t_max,
                        double keep) const;
+    double least_gap(const CandidatePair& bodies) const;
     void find_near(const CandidatePair& bodies, const PairContacts& pair, double t_max, double keep,
                    std::vector<int>& near) const;
 

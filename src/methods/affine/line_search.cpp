@@ -40,11 +40,13 @@ void IslandNewton::take_step() {
     double t = extrapolated_length();
     move_trial(t);
     if (t > 1.0 && !within_margin()) move_trial(t = 1.0);
-    // A step that leaves the margin is shortened. New candidates are due only when nothing else shortens it further.
+    // A step that leaves the margin is shortened. New candidates are due only when nothing else shortens it further; they
+    // follow a heading no longer than anything moves in this time step, so that one far longer is cut to that first.
     double leaves = 1e300;
     if (!within_margin()) {
         note_heading();
-        while (!within_margin() && t > 0.05) move_trial(t *= 0.5);
+        const double shortest = 0.05 * std::min(1.0, context_.largest_motion / motion);
+        while (!within_margin() && t > shortest) move_trial(t *= 0.5);
         leaves = t;
         result_.out_of_margin = !within_margin();
         if (result_.out_of_margin) return;

@@ -16,7 +16,7 @@ std::vector<ParamInfo> parameter_list() {
          0,
          0,
          {"orthogonality", "arap", "neo-hookean"}},
-        {"kappa", 0.0, "stiffness of the rigidity energy; 0: so that bodies are rigid", 0.0, 1e16, {}, "Pa"},
+        {"kappa", 0.0, "stiffness of the rigidity energy; 0: so that bodies are rigid", 0.0, 1e20, {}, "Pa"},
         {"stretch_damping", 1.0, "newmark only: part of the strain rate removed in each step", 0.0, 1.0},
         {"dhat", 0.0, "distance at which contact begins; 0: chosen from the scene", 0.0, 1e3, {}, "m"},
         {"contact_stiffness",

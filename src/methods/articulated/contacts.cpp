@@ -11,6 +11,8 @@ namespace {
 
 constexpr double recovery = 0.8;  // share of an overlap that may remain after a step: no pop
 constexpr double huge = 1e9;
+constexpr double most_carried =
+    1e4;  // times a body's own mass: what may weigh on its contacts through joints
 constexpr double bounce_stiffness =
     1e5;  // of a bouncing contact, times mass / h^2: its share of the speed is right to 1e-5
 
@@ -36,6 +38,15 @@ std::uint64_t mixed(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
+}
+
+// The speed along the normal at the end of a step in which a body bounces. It turns round where the step begins, `distance`
+// from the surface: with the energy that it has after an impact at the surface, where its speed is
+// sqrt(approach^2 + 2 pull distance), and the height that the step takes it to.
+double rebound_speed(double bounce, double approach, double distance, double pull, double h) {
+    const double height = pull * distance;
+    const double square = bounce * bounce * (approach * approach + 2.0 * height) + pull * h * pull * h;
+    return std::sqrt(std::max(0.0, square - 2.0 * height)) - pull * h;
 }
 
 // How far a point of the body can move in the step, by its velocity.
@@ -89,10 +100,21 @@ ContactSet::ContactSet(const Model& model, const State& state, const ContactOpti
         if (auto& probes = probes_[model.bodies.shape[i]]; probes.empty())
             probes = make_probes(model.shape_of(i));
     first_of_body_.assign(model.bodies.size(), -1);
+    carried_ = model.bodies.mass;
     if (!links_collide_) return;
     boxes_.resize(model.bodies.size());
     moves_.assign(model.bodies.size(), 0);
     for (int i : moving_) moves_[i] = 1;
+}
+
+void ContactSet::carry(const std::vector<int>& bodies, const BodyField& field) {
+    if (!enabled_) return;
+    double all = 0.0;
+    for (int body : bodies) all += field.kinds[field.kind[body]].mass;
+    for (int body : bodies) {
+        const BodyKind& kind = field.kinds[field.kind[body]];
+        carried_[body] = kind.rigid ? std::min(all, most_carried * kind.mass) : kind.mass;
+    }
 }
 
 void ContactSet::collider_pairs(const Model& model, const State& state, const BodyField& field, double h) {
@@ -194,7 +216,8 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
     const auto stiffness = [&](int i) {
         const double young = model.materials[model.bodies.material[i]].young;
         const double material = 1e-3 * young * std::cbrt(model.bodies.volume[i]);
-        return options_.stiffness * std::max(material, 10.0 * field.matrix(i).mass_rate);
+        const double eta = field.eta(i);
+        return options_.stiffness * std::max(material, 10.0 * carried_[i] / (eta * eta));
     };
     for (const auto& contact : found_) {
         ContactPoint p;
@@ -230,9 +253,13 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
             if (p.both_move) impacts.push_back(a);
             const double bounce = model.pair_restitution(a, b);
             if (bounce > 0.0) {  // leaves with the share of its speed, as stiff as the solve allows
-                p.aim = std::max(p.aim, contact.distance + bounce * approach * h);
+                const double pull = std::max(0.0, -state.gravity.dot(p.normal));
+                const double leaves =
+                    rebound_speed(bounce, approach, std::max(0.0, contact.distance), pull, h);
+                p.aim = std::max(p.aim, contact.distance + leaves * h);
                 const auto heavy = [&](int i) {
-                    return bounce_stiffness * field.kinds[field.kind[i]].mass / (h * h);
+                    return std::max(bounce_stiffness * field.kinds[field.kind[i]].mass, 100.0 * carried_[i]) /
+                           (h * h);
                 };
                 p.stiffness = std::max(p.stiffness, p.both_move ? std::min(heavy(a), heavy(b)) : heavy(b));
             }

@@ -53,6 +53,10 @@ class ContactSet {
 
     bool enabled() const { return enabled_; }
 
+    // Bodies that joints bind: the contacts of each rigid one have to be stiff enough for all of them. An elastic one
+    // gives way to its neighbours by itself.
+    void carry(const std::vector<int>& bodies, const BodyField& field);
+
     // Finds the contacts of the step that begins: bodies at the iterate, colliders at the step's end.
     // `impacts` receives moving bodies that are hit at speed.
     void find(const Model& model, const State& state, const BodyField& field, double h,
@@ -108,6 +112,7 @@ class ContactSet {
     std::vector<std::vector<Probe>> probes_;              // per shape of moving bodies
     std::vector<int> fixed_;                              // static and scripted bodies that collide
     std::vector<int> moving_;                             // moving bodies that collide
+    std::vector<double> carried_;                         // per body, kg: what contacts have to hold
     std::vector<Box3> boxes_;
     std::vector<char> moves_;
     std::vector<geometry::ItemPair> pairs_;

@@ -6,7 +6,7 @@
 #include "math/parallel.hpp"
 #include "solve/block_gauss_seidel.hpp"
 #include "solve/chain_thomas.hpp"
-#include "solve/dual_sparse.hpp"
+#include "solve/clique_cholesky.hpp"
 #include "solve/loop_schur.hpp"
 #include "solve/tree_elimination.hpp"
 
@@ -34,7 +34,7 @@ std::unique_ptr<solve::CliqueSolver> make_clique_solver(const solve::CliqueSyste
     if (forest && (wish == "auto" || wish == "tree")) return std::make_unique<solve::TreeElimination>(system);
     if (wish == "loops" || (wish == "auto" && topology.topology == solve::Topology::loops))
         return std::make_unique<solve::LoopSchur>(system, topology.closers);
-    return std::make_unique<solve::DualSparse>(system);
+    return std::make_unique<solve::CliqueCholesky>(system);
 }
 
 int DualRows::add_block(const std::vector<int>& bodies, int rows) {
@@ -87,7 +87,48 @@ void DualRows::finish(const SolverChoice& choice) {
         for (int s = 0; s < blocks_[b].body_count; ++s)
             clique_of_slot_[max_bodies * b + s] = clique_of[blocks_[b].bodies[s]];
     rhs_.resize(value.size());
-    solver_ = make_clique_solver(system_, choice);
+    if (!make_recursion(choice)) solver_ = make_clique_solver(system_, choice);
+}
+
+// Where bodies form trees, they are solved from the leaves to the root; a wish for another solver is granted.
+bool DualRows::make_recursion(const SolverChoice& choice) {
+    if (choice.solver != "auto" && choice.solver != "chain" && choice.solver != "tree") return false;
+    std::vector<TreeRecursion::Block> links(blocks_.size());
+    std::vector<int> blocks_of_body(body_.size(), 0);
+    is_chain_ = true;
+    for (int b = 0; b < blocks(); ++b) {
+        if (blocks_[b].body_count > 2) return false;
+        links[b].rows = blocks_[b].rows;
+        links[b].row_start = blocks_[b].row_start;
+        for (int s = 0; s < blocks_[b].body_count; ++s) {
+            links[b].bodies[s] = clique_of_slot_[max_bodies * b + s];
+            if (++blocks_of_body[links[b].bodies[s]] > 2) is_chain_ = false;
+        }
+    }
+    if (choice.solver == "chain" && !is_chain_) return false;
+    if (choice.solver == "tree") is_chain_ = false;  // named as it was asked for
+    recursion_ = std::make_unique<TreeRecursion>();
+    if (recursion_->build(body_, links)) return true;
+    recursion_.reset();
+    return false;
+}
+
+std::string DualRows::solver_name() const {
+    if (body_.empty()) return "free";
+    if (recursion_) return is_chain_ ? "chain" : "tree";
+    return solver_->name();
+}
+
+void DualRows::factor(const BodyField& field) {
+    if (recursion_) {
+        const auto at = [&](int block, int slot, int row) -> const Mat34& {
+            return gradient(block, slot, row);
+        };
+        recursion_->factor(field, at, active, compliance);
+        return;
+    }
+    assemble(field);
+    solver_->factor(system_);
 }
 
 // H^-1 C^T and C H^-1 C^T, body by body, in the body's turned frame. Inactive rows become unit rows of the system.
@@ -168,6 +209,18 @@ Mat34 DualRows::pushed(std::size_t c, const std::vector<double>& lambda) const {
     return sum;
 }
 
+void DualRows::solve_forces(BodyField& field) {
+    if (recursion_) {
+        recursion_->solve(free_, rhs_, field, rhs_);
+        return;
+    }
+    parallel_for(body_.size(), kGrain, [&](std::size_t c) {
+        const Mat34 force = free_[c];
+        free_[c] = field.apply_inverse(body_[c], field.inverse(body_[c]), force);
+    });
+    solve_free(field);
+}
+
 // Adds C free to the right-hand side, solves, and takes what the multipliers do off the free increments.
 void DualRows::solve_free(BodyField& field) {
     for (std::size_t c = 0; c < body_.size(); ++c) {
@@ -186,10 +239,8 @@ void DualRows::solve_free(BodyField& field) {
 }
 
 void DualRows::solve(BodyField& field) {
-    assemble(field);
-    solver_->factor(system_);
-
-    // free motion under the body's own force and the given multipliers of inactive rows
+    factor(field);
+    // the body's own force and the given multipliers of inactive rows
     parallel_for(body_.size(), kGrain, [&](std::size_t c) {
         const int body = body_[c];
         Mat34 force = field.force(body);
@@ -200,10 +251,10 @@ void DualRows::solve(BodyField& field) {
                     force -= multiplier[block.row_start + r] *
                              gradient(incidence_[i].block, incidence_[i].slot, r);
         }
-        free_[c] = field.apply_inverse(body, field.inverse(body), force);
+        free_[c] = force;
     });
     for (std::size_t r = 0; r < value.size(); ++r) rhs_[r] = active[r] ? value[r] : 0.0;
-    solve_free(field);
+    solve_forces(field);
     for (std::size_t r = 0; r < value.size(); ++r)
         if (active[r]) multiplier[r] = rhs_[r];
 }
@@ -228,13 +279,10 @@ void DualRows::balance(BodyField& field, Balance& result) {
 }
 
 void DualRows::refine(BodyField& field) {
-    parallel_for(body_.size(), kGrain, [&](std::size_t c) {
-        const int body = body_[c];
-        free_[c] = field.apply_inverse(body, field.inverse(body), field.unbalanced[body]);
-    });
+    for (std::size_t c = 0; c < body_.size(); ++c) free_[c] = field.unbalanced[body_[c]];
     for (std::size_t r = 0; r < value.size(); ++r)
         rhs_[r] = active[r] ? value[r] - compliance[r] * multiplier[r] : 0.0;
-    solve_free(field);
+    solve_forces(field);
     for (std::size_t r = 0; r < value.size(); ++r)
         if (active[r]) multiplier[r] += rhs_[r];
 }

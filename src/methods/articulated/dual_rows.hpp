@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "methods/articulated/body_field.hpp"
+#include "methods/articulated/tree_recursion.hpp"
 #include "solve/clique_system.hpp"
 
 namespace tenon::articulated {
@@ -73,7 +74,7 @@ class DualRows {
     // C_r H^-1 C_r^T at the iterate.
     double self_compliance(const BodyField& field, int block, int row) const;
 
-    std::string solver_name() const { return solver_ ? solver_->name() : "free"; }
+    std::string solver_name() const;
     int redundant_rows() const { return solver_ ? solver_->redundant_rows() : 0; }
 
     const solve::CliqueSystem& system() const { return system_; }
@@ -82,9 +83,12 @@ class DualRows {
     struct Incidence {
         int block, slot;
     };
+    bool make_recursion(const SolverChoice& choice);
+    void factor(const BodyField& field);
     void assemble(const BodyField& field);
-    void solve_free(
-        BodyField& field);  // from free_ and rhs_ to field.dq; rhs_ becomes the change of multipliers
+    // From forces in free_ and values in rhs_ to field.dq; rhs_ becomes the change of multipliers.
+    void solve_forces(BodyField& field);
+    void solve_free(BodyField& field);  // the same through the dual system, from increments in free_
     Mat34 pushed(std::size_t c, const std::vector<double>& lambda) const;  // H^-1 C^T lambda of active rows
 
     std::vector<Block> blocks_;
@@ -93,12 +97,14 @@ class DualRows {
     std::vector<int> body_;        // bodies touched, one per clique
     std::vector<int> incidence_start_;
     std::vector<Incidence> incidence_;
-    std::vector<Mat34> free_;          // H^-1 f per touched body
+    std::vector<Mat34> free_;          // f, then H^-1 f, per touched body
     std::vector<Mat34> slopes_;        // increments in the world's frame, per touched body
     std::vector<int> clique_of_slot_;  // per gradient slot of a block: its body's place in body_
     solve::CliqueSystem system_;
     std::unique_ptr<solve::CliqueSolver> solver_;
     std::vector<double> rhs_;
+    std::unique_ptr<TreeRecursion> recursion_;  // instead of the dual system, where bodies form trees
+    bool is_chain_ = false;
 };
 
 }  // namespace tenon::articulated

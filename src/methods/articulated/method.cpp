@@ -83,6 +83,7 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
     merged_signature_.clear();
     auto contacts = std::make_unique<ContactSet>(model, state, options_.contact);
     contacts_ = std::move(contacts);
+    for (const auto& component : components_) contacts_->carry(component->bodies, field_);
     sort_joints(model, state);
     only_chains_ = !contacts_->enabled() && !options_.polar_free && options_.min_iterations <= 1;
     for (const auto& component : components_) only_chains_ = only_chains_ && component->can_sweep();
@@ -111,6 +112,10 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
         int substeps = whole ? std::min(4, options_.start_substeps) : options_.start_substeps;
         for (int tries = 1; !advance_in_substeps(model, state, dt, substeps, tries == most_tries); ++tries)
             substeps *= finer;
+        // what jumped within the step is no history for BDF2: two more steps without
+        for (const Component* component : current_)
+            if (options_.bdf2 && component->reached_limit())
+                for (int body : component->bodies) euler_left_[body] = std::max(euler_left_[body], 2);
     }
     {
         auto guard = timer_.stage("outputs");
@@ -344,6 +349,8 @@ void ArticulatedMethod::commit(const Model& model, State& state, double h, bool 
 void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, has_history_);
     write_value(out, history_step_);
+    write_value(out, loss_told_);
+    write_value(out, deformation_told_);
     write_values(out, euler_left_);
     contacts_->save(out);
     if (keeps_stress_) write_values(out, field_.force_stress);
@@ -355,6 +362,8 @@ void ArticulatedMethod::save(std::ostream& out) const {
 void ArticulatedMethod::load(std::istream& in) {
     read_value(in, has_history_);
     read_value(in, history_step_);
+    read_value(in, loss_told_);
+    read_value(in, deformation_told_);
     read_values(in, euler_left_);
     contacts_->load(in);
     if (keeps_stress_) read_values(in, field_.force_stress);

@@ -10,10 +10,11 @@
 namespace tenon::impulse {
 namespace {
 
-constexpr std::size_t grain_patches = 32, grain_bodies = 1024;
+constexpr std::size_t grain_patches = 16, grain_bodies = 1024;
 // Patches between movable bodies have the first colours, those on fixed bodies the later ones, so that the floor has the
 // last word in every pass. What finds no colour goes alone, after all others.
 constexpr int colours_of_a_kind = 64;
+constexpr float out_of_reach = 1e20f;  // m
 
 }  // namespace
 
@@ -56,12 +57,12 @@ void SubstepSolver::colour(const ContactProblem& problem) {
     std::partial_sum(start_.begin(), start_.end(), start_.begin());
 }
 
-// Patches by colour, four to a wide one; leftovers have a wide patch for each.
+// Patches by colour, eight to a wide one; leftovers have a wide patch for each.
 void SubstepSolver::pack(const ContactProblem& problem) {
     const int count = static_cast<int>(patches_.size()), alone = 2 * colours_of_a_kind;
     slot_.resize(count);
-    std::vector<int> fill(start_.begin(), start_.end() - 1);
-    for (int k = 0; k < count; ++k) slot_[fill[colour_[k]]++] = k;
+    fill_.assign(start_.begin(), start_.end() - 1);
+    for (int k = 0; k < count; ++k) slot_[fill_[colour_[k]]++] = k;
     colours_.clear();
     int wides = 0;
     for (int c = 0; c <= alone; ++c) {
@@ -89,7 +90,6 @@ void SubstepSolver::pack(const ContactProblem& problem) {
     }
     points_.resize(points);
     source_.assign(static_cast<std::size_t>(lane_count) * points, -1);
-    total_.assign(static_cast<std::size_t>(3 * lane_count) * points, 0.0);
     static_partition_for(wides, grain_patches, [&](std::size_t w) {
         WidePatch& wide = wide_[w];
         int members[lane_count];
@@ -98,12 +98,16 @@ void SubstepSolver::pack(const ContactProblem& problem) {
         wide = WidePatch{};
         wide.first = first;
         wide.count = points_here;
-        for (int i = first; i < first + points_here; ++i) points_[i] = WidePoint{};
+        for (int i = first; i < first + points_here; ++i) {
+            points_[i] = WidePoint{};
+            std::fill_n(points_[i].gap, lane_count, out_of_reach);  // of lanes that have fewer points
+        }
         for (int l = 0; l < lane_count; ++l)
             if (members[l] >= 0)
                 fill_lane(problem, patches_[members[l]], wide, l);
             else
                 wide.a[l] = wide.b[l] = wide.a[0];
+        wide_kernels().prepare(wide_.data(), points_.data(), static_cast<int>(w), static_cast<int>(w) + 1);
     });
 }
 
@@ -119,12 +123,12 @@ void SubstepSolver::fill_lane(const ContactProblem& problem, const Patch& patch,
         wide.n[k][l] = static_cast<float>(first.normal[k]);
         wide.t1[k][l] = static_cast<float>(first.tangent1[k]);
         wide.t2[k][l] = static_cast<float>(first.tangent2[k]);
-        wide.ma[k][l] = ma.m[k];
-        wide.mb[k][l] = mb.m[k];
+        wide.ma[k][l] = static_cast<float>(ma.m[k]);
+        wide.mb[k][l] = static_cast<float>(mb.m[k]);
     }
     for (int k = 0; k < 6; ++k) {
-        wide.Ia[k][l] = ma.I[k];
-        wide.Ib[k][l] = mb.I[k];
+        wide.Ia[k][l] = static_cast<float>(ma.I[k]);
+        wide.Ib[k][l] = static_cast<float>(mb.I[k]);
     }
     const double warm = 1.0 / settings_.substeps;
     for (int i = 0; i < patch.count; ++i) {
@@ -134,19 +138,10 @@ void SubstepSolver::fill_lane(const ContactProblem& problem, const Patch& patch,
         for (int k = 0; k < 3; ++k) {
             point.ra[k][l] = static_cast<float>(c.ra[k]);
             point.rb[k][l] = static_cast<float>(c.rb[k]);
-            point.p[k][l] = warm * c.impulse[k];
+            point.p[k][l] = static_cast<float>(warm * c.impulse[k]);
         }
         point.gap[l] = static_cast<float>(c.distance);
         point.push[l] = c.shifted ? 0.0f : 1.0f;
-        const ContactResponse r = response_of(contact_response(c, ma, mb));
-        point.kn[l] = static_cast<float>(r.kn);
-        point.inverse_kn[l] = static_cast<float>(r.inverse_kn);
-        point.k1n[l] = static_cast<float>(r.k1n);
-        point.k2n[l] = static_cast<float>(r.k2n);
-        point.i11[l] = static_cast<float>(r.i11);
-        point.i12[l] = static_cast<float>(r.i12);
-        point.i22[l] = static_cast<float>(r.i22);
-        point.slide[l] = static_cast<float>(r.slide);
     }
 }
 
@@ -159,112 +154,159 @@ void SubstepSolver::prepare(const ContactProblem& problem, const SubstepSettings
 }
 
 // Velocities start from before the forces, which come in shares. Bodies that are done keep the velocity they have.
-void SubstepSolver::split_forces(ContactProblem& problem, const std::vector<char>& done) {
+void SubstepSolver::start(const ContactProblem& problem, const std::vector<char>& done) {
+    const std::size_t count = problem.twist.size();
     const double share = 1.0 / settings_.substeps;
-    force_.resize(problem.twist.size());
-    moved_.resize(problem.twist.size());
-    static_partition_for(problem.twist.size(), grain_bodies, [&](std::size_t i) {
-        force_[i] = moved_[i] = Twist{};
-        if (!problem.mass[i].movable || (!done.empty() && done[i])) return;
-        Twist& t = problem.twist[i];
-        force_[i].v = share * (t.v - problem.before[i].v);
-        force_[i].w = share * (t.w - problem.before[i].w);
-        t = problem.before[i];
+    twist_.resize(count);
+    last_.resize(count);
+    shift_.resize(count);
+    static_partition_for(count, grain_bodies, [&](std::size_t i) {
+        const bool moves = problem.mass[i].movable && (done.empty() || !done[i]);
+        const Twist &to = problem.twist[i], &from = moves ? problem.before[i] : to;
+        shift_[i] = Motion{};
+        for (int k = 0; k < 3; ++k) {
+            last_[i].x[k] = static_cast<float>(from.v[k]);
+            last_[i].x[k + 4] = static_cast<float>(from.w[k]);
+            twist_[i].x[k] = static_cast<float>(from.v[k] + share * (to.v[k] - from.v[k]));
+            twist_[i].x[k + 4] = static_cast<float>(from.w[k] + share * (to.w[k] - from.w[k]));
+        }
+    });
+    for (const Range& range : colours_)
+        static_partition_ranges(
+            range.end - range.begin, grain_patches, [&](std::size_t begin, std::size_t end) {
+                wide_kernels().warm_start(wide_.data(), points_.data(), range.begin + static_cast<int>(begin),
+                                          range.begin + static_cast<int>(end), twist_.data()->x);
+            });
+}
+
+// Forces and the impulses of the last sub-step changed the velocities by twist - last; so they will again.
+void SubstepSolver::next_substep() {
+    static_partition_for(twist_.size(), grain_bodies, [&](std::size_t i) {
+        for (int k = 0; k < 8; ++k) {
+            const float now = twist_[i].x[k];
+            twist_[i].x[k] = now + (now - last_[i].x[k]);
+            last_[i].x[k] = now;
+        }
     });
 }
 
-void SubstepSolver::add_forces(ContactProblem& problem) {
-    static_partition_for(problem.twist.size(), grain_bodies, [&](std::size_t i) {
-        problem.twist[i].v += force_[i].v;
-        problem.twist[i].w += force_[i].w;
+void SubstepSolver::move(float h) {
+    static_partition_for(twist_.size(), grain_bodies, [&](std::size_t i) {
+        for (int k = 0; k < 8; ++k) shift_[i].x[k] += h * twist_[i].x[k];
     });
 }
 
-void SubstepSolver::move(const ContactProblem& problem, double h) {
-    static_partition_for(problem.twist.size(), grain_bodies, [&](std::size_t i) {
-        moved_[i].v += h * problem.twist[i].v;
-        moved_[i].w += h * problem.twist[i].w;
-    });
-}
-
-double SubstepSolver::sweep(double* twist, const PassSettings& pass) {
+float SubstepSolver::sweep(const PassSettings& pass) {
     const WideKernels& kernels = wide_kernels();
-    const double* moved = moved_.data()->v.data();
-    double worst = 0;
+    float worst = 0;
     for (const Range& range : colours_) {
         const std::size_t count = range.end - range.begin,
                           chunks = (count + grain_patches - 1) / grain_patches;
-        worst_.assign(chunks, 0.0);
+        worst_.assign(chunks, 0.0f);
         static_partition_for(chunks, 1, [&](std::size_t k) {
             const int begin = range.begin + static_cast<int>(k * grain_patches);
             const int end = std::min(range.end, begin + static_cast<int>(grain_patches));
-            worst_[k] = kernels.pass(wide_.data(), points_.data(), begin, end, twist, moved, pass);
+            worst_[k] = kernels.pass(wide_.data(), points_.data(), begin, end, twist_.data()->x,
+                                     shift_.data()->x, pass);
         });
-        for (double here : worst_) worst = std::max(worst, here);
+        for (float here : worst_) worst = std::max(worst, here);
     }
     return worst;
 }
 
-void SubstepSolver::add_totals() {
-    static_partition_for(points_.size(), grain_bodies, [&](std::size_t i) {
-        double* total = total_.data() + 3 * lane_count * i;
-        const double* p = points_[i].p[0];
-        for (int k = 0; k < 3 * lane_count; ++k) total[k] += p[k];
-    });
-}
-
-void SubstepSolver::write_back(ContactProblem& problem) const {
-    static_partition_for(points_.size(), grain_bodies, [&](std::size_t i) {
-        for (int l = 0; l < lane_count; ++l) {
-            const int contact = source_[lane_count * i + l];
-            if (contact < 0) continue;
+// The impulses of eight patches: into their contacts, and their sums into the bodies' linear motion.
+void SubstepSolver::write_back(ContactProblem& problem, const WidePatch& wide) {
+    const double h = problem.dt / settings_.substeps;
+    for (int l = 0; l < lane_count; ++l) {
+        if (source_[static_cast<std::size_t>(lane_count) * wide.first + l] < 0) continue;
+        Vec3 sum = Vec3::Zero();
+        for (int i = wide.first; i < wide.first + wide.count; ++i) {
+            const int contact = source_[static_cast<std::size_t>(lane_count) * i + l];
+            if (contact < 0) break;
+            ContactPoint& c = problem.contacts[contact];
             for (int k = 0; k < 3; ++k) {
-                problem.contacts[contact].impulse[k] = settings_.substeps * points_[i].p[k][l];
-                problem.contacts[contact].total[k] = total_[(3 * i + k) * lane_count + l];
+                const double last = points_[i].p[k][l], total = points_[i].total[k][l] + last;
+                c.impulse[k] = settings_.substeps * last;
+                c.total[k] = total;
+                sum[k] += total;
             }
         }
+        Vec3 impulse, path;
+        for (int k = 0; k < 3; ++k) {
+            impulse[k] = sum[0] * wide.n[k][l] + sum[1] * wide.t1[k][l] + sum[2] * wide.t2[k][l];
+            path[k] = h * wide.path[k][l];
+        }
+        const int a = wide.a[l], b = wide.b[l];
+        if (wide.moves_a >> l & 1) {
+            problem.twist[a].v -= problem.mass[a].linear(impulse);
+            moved_[a].v -= problem.mass[a].linear(path);
+        }
+        if (wide.moves_b >> l & 1) {
+            problem.twist[b].v += problem.mass[b].linear(impulse);
+            moved_[b].v += problem.mass[b].linear(path);
+        }
+    }
+}
+
+// What leaves: linear motion from forces and impulses, angular motion as the passes had it. Without contacts both are those
+// of the forces alone.
+void SubstepSolver::finish(ContactProblem& problem, const std::vector<char>& done) {
+    const std::size_t count = problem.twist.size();
+    const double mean =
+        0.5 + 0.5 / settings_.substeps;  // of the forces' share in the velocities of the sub-steps
+    moved_.resize(count);
+    in_contact_.assign(count, 0);
+    for (const Patch& patch : patches_) in_contact_[patch.a] = in_contact_[patch.b] = 1;
+    static_partition_for(count, grain_bodies, [&](std::size_t i) {
+        const bool moves = problem.mass[i].movable && (done.empty() || !done[i]);
+        Twist& t = problem.twist[i];
+        const Twist& from = moves ? problem.before[i] : t;
+        moved_[i].v = problem.dt * (from.v + mean * (t.v - from.v));
+        moved_[i].w = problem.dt * (from.w + mean * (t.w - from.w));
+        if (!moves || !in_contact_[i]) return;
+        const float *w = twist_[i].x + 4, *turn = shift_[i].x + 4;
+        t.w = Vec3(w[0], w[1], w[2]);
+        moved_[i].w = Vec3(turn[0], turn[1], turn[2]);
     });
+    for (const Range& range : colours_)
+        static_partition_for(range.end - range.begin, grain_patches, [&](std::size_t k) {
+            write_back(problem, wide_[range.begin + static_cast<int>(k)]);
+        });
 }
 
 SolveReport SubstepSolver::solve(ContactProblem& problem, const std::vector<char>& done) {
     SolveReport report;
     const double h = problem.dt / settings_.substeps;
-    split_forces(problem, done);
-    double* twist = problem.twist.data()->v.data();
     PassSettings relax;
-    relax.inverse_h = 1 / h;
-    relax.touching = settings_.touching;
-    relax.slop = settings_.slop;
+    relax.inverse_h = static_cast<float>(1 / h);
+    relax.touching = static_cast<float>(settings_.touching);
+    relax.slop = static_cast<float>(settings_.slop);
     PassSettings push = relax;
     // a spring and damper of the given frequency and ratio, integrated implicitly over the sub-step
     const double omega = 2 * M_PI * settings_.frequency;
     const double a1 = 2 * settings_.damping + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
-    push.bias_rate = omega / a1;
-    push.mass_scale = a2 * a3;
-    push.impulse_scale = a3;
-    push.max_push = settings_.max_push;
+    push.bias_rate = static_cast<float>(omega / a1);
+    push.mass_scale = static_cast<float>(a2 * a3);
+    push.impulse_scale = static_cast<float>(a3);
+    push.max_push = static_cast<float>(settings_.max_push);
+    start(problem, done);
     for (int s = 0; s < settings_.substeps; ++s) {
-        add_forces(problem);
-        for (const Range& range : colours_)
-            static_partition_ranges(range.end - range.begin, grain_patches,
-                                    [&](std::size_t begin, std::size_t end) {
-                                        wide_kernels().warm_start(wide_.data(), points_.data(),
-                                                                  range.begin + static_cast<int>(begin),
-                                                                  range.begin + static_cast<int>(end), twist);
-                                    });
-        const auto passes = [&](const PassSettings& pass) {
+        if (s > 0) next_substep();
+        const auto passes = [&](PassSettings pass, bool add_up, bool measure) {
             for (int k = 0; k < settings_.max_sweeps; ++k, ++report.sweeps) {
-                report.residual = sweep(twist, pass);
-                if (report.residual <= settings_.tolerance) break;
+                pass.add_up = add_up && k == 0;
+                pass.measure = measure;
+                report.residual = sweep(pass);
+                if (measure && report.residual <= settings_.tolerance) break;
             }
         };
-        passes(push);
-        move(problem, h);
-        passes(relax);
-        add_totals();
+        const bool measure = settings_.max_sweeps > 1;
+        passes(push, s > 0, measure);
+        move(static_cast<float>(h));
+        passes(relax, true, measure || s + 1 == settings_.substeps);
     }
     report.converged = report.residual <= settings_.tolerance;
-    write_back(problem);
+    finish(problem, done);
     return report;
 }
 

@@ -23,6 +23,9 @@ struct SubstepSettings {
 // penetrating bodies apart, moves the bodies, and makes a pass without pushing: what pushing added to the velocities goes
 // again. Load travels one body further through a pile with each sub-step at new positions, which rests better than as
 // many sweeps at the old ones.
+//
+// Passes run in single precision. The linear velocities and displacements that leave are computed once more from the
+// impulses, in double precision, so that momentum is kept to round-off.
 class SubstepSolver {
   public:
     // Packs the contacts into lanes: patches of one colour share no movable body. Contacts of one pair must follow each
@@ -44,29 +47,33 @@ class SubstepSolver {
     struct Range {
         int begin, end;  // of wide patches
     };
+    struct alignas(32) Motion {  // linear, 0, angular, 0
+        float x[8] = {};
+    };
 
     void find_patches(const ContactProblem& problem, const std::vector<char>& done);
     void colour(const ContactProblem& problem);
     void pack(const ContactProblem& problem);
     void fill_lane(const ContactProblem& problem, const Patch& patch, WidePatch& wide, int lane);
-    double sweep(double* twist, const PassSettings& pass);
-    void split_forces(ContactProblem& problem, const std::vector<char>& done);
-    void add_forces(ContactProblem& problem);
-    void move(const ContactProblem& problem, double h);
-    void add_totals();
-    void write_back(ContactProblem& problem) const;
+    float sweep(const PassSettings& pass);
+    void start(const ContactProblem& problem, const std::vector<char>& done);
+    void next_substep();
+    void move(float h);
+    void finish(ContactProblem& problem, const std::vector<char>& done);
+    void write_back(ContactProblem& problem, const WidePatch& wide);
 
     SubstepSettings settings_;
     std::vector<Patch> patches_;
     std::vector<std::uint64_t> used_;  // colours of each body
-    std::vector<int> colour_, start_, slot_;
+    std::vector<int> colour_, start_, fill_, slot_;
     std::vector<Range> colours_;
     std::vector<WidePatch> wide_;
     std::vector<WidePoint> points_;
-    std::vector<int> source_;           // contact of each lane of each point, or -1
-    std::vector<double> total_;         // impulses of the step so far: three of each lane of each point
-    std::vector<Twist> moved_, force_;  // displacements; change of twist by forces in one sub-step
-    std::vector<double> worst_;
+    std::vector<int> source_;                   // contact of each lane of each point, or -1
+    std::vector<Motion> twist_, last_, shift_;  // now, at the start of the sub-step; displacement
+    std::vector<char> in_contact_;
+    std::vector<Twist> moved_;
+    std::vector<float> worst_;
 };
 
 }  // namespace tenon::impulse

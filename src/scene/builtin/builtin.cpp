@@ -1,6 +1,7 @@
 // The list of built-in scenes, and how parameters and presets reach them.
 #include "tenon/builtin.hpp"
 
+#include "scene/builtin/portraits.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon {
@@ -54,6 +55,7 @@ Scene make_builtin(const BuiltinScene& scene, const std::map<std::string, ParamV
     Scene made = scene.make(resolve_params(known, values, {scene.name, ""}));
     made.name = scene.name;
     normalise_directions(made);
+    made.camera.try_emplace("portrait", std::vector<double>{portrait_share(scene.name) * made.seconds});
     return made;
 }
 
