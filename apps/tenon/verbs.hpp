@@ -31,6 +31,7 @@ struct RunRequest {
     bool allow_unconverged = false;
     std::string dump_failure;
     bool resume = false, replay = false;
+    std::optional<double> from;  // s: start from the state that a run file has there
     bool quiet = false, json = false;
     std::string csv;
     std::vector<std::string> series;

@@ -25,6 +25,8 @@ struct RunOptions {
     double checkpoint_wall = 30.0;            // seconds of work that a kill may cost; 0: only at the end
     std::string dump_failure;                 // where to write a small scene of the first step that fails
     std::string resume;                       // run file to go on from
+    std::string hand_over;                    // run file whose state at the time `from` is the start
+    double from = 0.0;
     const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C; also ends a long step
     IntersectionCounter count_intersections;  // for expectations about intersections
     std::function<void(Simulation&)> before_step;  // may set State::pushes
