@@ -69,6 +69,9 @@ void add_run(CLI::App& app, RunRequest& r, Action& action) {
         ->check(CLI::NonNegativeNumber)
         ->type_name("S");
     verb->add_flag("--allow-unconverged", r.allow_unconverged, "exit with 0 although steps did not converge");
+    verb->add_flag(
+        "--estimate-error", r.estimate_error,
+        "run it again beside with twice the step, and record how far off positions are (half as long again)");
     verb->add_option("--dump-failure", r.dump_failure,
                      "write a small scene that shows the first failed or unconverged step again")
         ->type_name("FILE");

@@ -57,6 +57,42 @@ std::vector<run::Series> strongest_joints(const run::RunReader& reader) {
     return series;
 }
 
+// Energy with what was lost stacked upon it: the top is the start plus what forces, motors and scripts put in.
+void add_energy_books(std::vector<exporting::PlotPanel>& panels, const run::RunReader& reader,
+                      const std::vector<std::string>& known) {
+    static const std::vector<std::string> losses = {"friction", "impact", "damping", "correction",
+                                                    "integrator"},
+                                          sources = {"forces", "motors", "scripts"};
+    if (std::find(known.begin(), known.end(), "figure.energy.integrator") == known.end()) return;
+    exporting::PlotPanel panel;
+    panel.title = "Energy books: what is left, and what it was lost to, stacked";
+    panel.x_label = "time [s]";
+    panel.y_label = "[J]";
+    const run::Series energy = run::read_series(reader, {"energy"})[0];
+    exporting::PlotLine top{"energy", energy.time, energy.value};
+    exporting::PlotLine in{"start + forces + motors + scripts", energy.time, energy.value, false, true};
+    if (energy.value.empty()) return;
+    std::fill(in.y.begin(), in.y.end(), energy.value[0]);
+    const auto add_running_sum = [&](const std::string& share, std::vector<double>& to) {
+        const run::Series series = run::read_series(reader, {"figure.energy." + share})[0];
+        double sum = 0;
+        for (std::size_t i = 0; i < std::min(to.size(), series.value.size()); ++i) {
+            if (std::isfinite(series.value[i])) sum += series.value[i];
+            to[i] += sum;
+        }
+        return has_values(series);
+    };
+    panel.lines.push_back(top);
+    for (const std::string& share : losses)
+        if (add_running_sum(share, top.y)) {
+            top.label = "+ " + share;
+            panel.lines.push_back(top);
+        }
+    for (const std::string& share : sources) add_running_sum(share, in.y);
+    panel.lines.push_back(in);
+    panels.push_back(std::move(panel));
+}
+
 // Squared strain rates that the adaptive method recorded with its elements, over frames of the whole run.
 void add_strain_rates(std::vector<exporting::PlotPanel>& panels, const run::RunReader& reader) {
     if (reader.meta("method") != "adaptive" || reader.elastic().empty()) return;
@@ -100,6 +136,7 @@ std::vector<exporting::PlotPanel> standard_panels(const run::RunReader& reader) 
     const std::vector<std::string> known = run::step_series_names(reader);
     std::vector<exporting::PlotPanel> panels;
     add(panels, reader, known, {"kinetic", "gravity", "elastic", "energy"}, "Energy");
+    add_energy_books(panels, reader, known);
     add(panels, reader, known, {"px", "py", "pz"}, "Linear momentum");
     add(panels, reader, known, {"lx", "ly", "lz"}, "Angular momentum about the origin");
     add(panels, reader, known, {"contacts"}, "Contacts");
@@ -112,7 +149,7 @@ std::vector<exporting::PlotPanel> standard_panels(const run::RunReader& reader) 
     for (const std::string& phase : starting_with(known, "phase.")) times.push_back(phase);
     add(panels, reader, known, times, "Time per step and stage");
     for (const std::string& figure : starting_with(known, "figure."))
-        add(panels, reader, known, {figure}, figure.substr(7));
+        if (!figure.starts_with("figure.energy.")) add(panels, reader, known, {figure}, figure.substr(7));
     add_strain_rates(panels, reader);
     return panels;
 }

@@ -13,6 +13,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Where energy came from and went: what is more than a thousandth of what was exchanged, and what is unexplained.
+std::string energy_books_row(const run::Report& report) {
+    const double share = report.unexplained_share(), turnover = report.books.turnover;
+    if (!std::isfinite(share)) return {};
+    std::string text;
+    const auto say = [&](const char* name, double value) {
+        if (std::abs(value) < 1e-3 * turnover) return;
+        text += fmt::format("{}{} {:.3g}", text.empty() ? "" : ", ", name, value);
+    };
+    say("forces", report.books.forces);
+    say("motors", report.books.motors);
+    say("scripts", report.books.scripts);
+    say("friction", -report.books.friction);
+    say("impact", -report.books.impact);
+    say("damping", -report.books.damping);
+    say("correction", -report.books.correction);
+    say("integrator", -report.books.integrator);
+    return fmt::format("{}{}unexplained {:.2g} of {:.4g} J exchanged", text, text.empty() ? "" : " J; ",
+                       share, turnover);
+}
+
 }  // namespace
 
 bool passed(const run::Report& report) {
@@ -61,6 +82,11 @@ std::vector<std::pair<std::string, std::string>> report_rows(const run::Report& 
         rows.emplace_back("joints", fmt::format("largest residual {:.3g}", report.joint_residual_max));
     rows.emplace_back("energy", fmt::format("{:.6g} J at the start, {:.6g} J at the end", report.energy_start,
                                             report.energy_end));
+    if (const std::string books = energy_books_row(report); !books.empty()) rows.emplace_back("books", books);
+    if (std::isfinite(report.error_estimate))
+        rows.emplace_back("error",
+                          fmt::format("positions off by {:.2g} m at most, estimated from steps of {:g} s",
+                                      report.error_estimate, 2 * report.dt));
     if (std::isfinite(report.momentum_drift))  // of closed systems only
         rows.emplace_back("momentum", fmt::format("drifts by {:.3g} of its size", report.momentum_drift));
     if (!report.solver.empty()) rows.emplace_back("solver", report.solver);
@@ -115,6 +141,15 @@ run::Report report_from_json(const std::string& text) {
     report.energy_start = number(object("energy"), "start", 0);
     report.energy_end = number(object("energy"), "end", 0);
     report.momentum_drift = number(j, "momentum_drift", std::nan(""));
+    report.error_estimate = number(j, "error_estimate", std::nan(""));
+    const Json books = object("energy_books");
+    std::vector<std::pair<std::string, double>> shares;
+    for (const auto& [name, value] : books.items())
+        if (value.is_number()) shares.emplace_back("energy." + name, value.get<double>());
+    report.books = run::shares_of(shares);
+    report.books_open_most = report.books_kinetic = 0;
+    if (books.contains("unexplained_share") && report.books.turnover > 0)
+        report.books_open_most = number(books, "unexplained_share", 0) * report.books.turnover;
     report.peak_memory_mb = number(j, "peak_memory_mb", 0);
     report.unconverged_steps = static_cast<long>(number(j, "unconverged_steps", 0));
     const Json phases = object("phases_ms");

@@ -1,9 +1,11 @@
 // `tenon check`: everything that can be known about a scene before it is run.
+#include <cmath>
 #include <iostream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/tenon/check_accuracy.hpp"
 #include "apps/tenon/common.hpp"
 #include "geometry/mesh_check.hpp"
 #include "model/initial_check.hpp"
@@ -95,7 +97,7 @@ Totals count(const Model& model, const State& state) {
 }
 
 void print_text(const Scene& scene, const Model& model, const State& state, const Totals& totals,
-                const std::vector<Finding>& findings) {
+                const AccuracyNote& accuracy, const std::vector<Finding>& findings) {
     fmt::print("{}: {} dynamic, {} static, {} kinematic bodies, {} joints, {} elastic bodies\n",
                shown(scene.name), totals.dynamic, totals.fixed, totals.kinematic, model.joints.size(),
                model.elastic.size());
@@ -110,12 +112,25 @@ void print_text(const Scene& scene, const Model& model, const State& state, cons
     fmt::print("\n  motion     {} with {} in steps of {:g} s; gravity [{:g}, {:g}, {:g}]\n",
                short_seconds(scene.seconds), scene.method, scene.dt, scene.gravity.x(), scene.gravity.y(),
                scene.gravity.z());
+    for (const auto& [name, text] : accuracy_rows(accuracy, scene)) fmt::print("  {:<10} {}\n", name, text);
     for (const Finding& finding : findings)
         fmt::print("  {:<10} {}: {}\n", finding.bad ? "PROBLEM" : "note", shown(finding.where),
                    shown(finding.what));
 }
 
-void print_json(const Scene& scene, const Model& model, const Totals& totals,
+Json accuracy_json(const AccuracyNote& note, const Scene& scene) {
+    const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+    return {{"dhat", number(note.dhat)},
+            {"kappa", number(note.kappa)},
+            {"young", number(note.young)},
+            {"time_scale", number(note.time_scale)},
+            {"time_scale_of", note.time_scale_of},
+            {"step_over_time_scale", number(scene.dt / note.time_scale)},
+            {"expected_error", number(note.expected_error)},
+            {"warnings", note.warnings}};
+}
+
+void print_json(const Scene& scene, const Model& model, const Totals& totals, const AccuracyNote& accuracy,
                 const std::vector<Finding>& findings) {
     Json json = {{"scene", scene.name},
                  {"method", scene.method},
@@ -130,6 +145,7 @@ void print_json(const Scene& scene, const Model& model, const Totals& totals,
                  {"triangles", totals.triangles},
                  {"tets", totals.tets},
                  {"mass", totals.mass}};
+    json["accuracy"] = accuracy_json(accuracy, scene);
     json["findings"] = Json::array();
     for (const Finding& finding : findings)
         json["findings"].push_back({{"severity", finding.bad ? "problem" : "note"},
@@ -154,11 +170,12 @@ int check_verb(const CheckRequest& request) {
     for (const std::string& doubt : run::unit_warnings(scene, model))
         findings.push_back({false, "units", doubt});
     const Totals totals = count(model, state);
+    const AccuracyNote accuracy = check_accuracy(scene, model, state);
     const bool good = std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.bad; });
     if (request.json) {
-        print_json(scene, model, totals, findings);
+        print_json(scene, model, totals, accuracy, findings);
     } else {
-        print_text(scene, model, state, totals, findings);
+        print_text(scene, model, state, totals, accuracy, findings);
         std::cout << (good ? "  good to run\n" : "  not good to run as it is\n");
     }
     return good ? 0 : 1;

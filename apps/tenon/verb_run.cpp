@@ -57,6 +57,7 @@ run::RunOptions options_of(const RunRequest& request, const Scene& scene) {
     options.checkpoint_every = request.checkpoint_every;
     options.checkpoint_wall = request.checkpoint_wall;
     options.dump_failure = request.dump_failure;
+    options.estimate_error = request.estimate_error;
     options.stop = &stop_on_interrupt();
     options.count_intersections = verify::count_intersections;
     if (request.from) {

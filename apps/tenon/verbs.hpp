@@ -30,6 +30,7 @@ struct RunRequest {
     double checkpoint_wall = 30.0;
     bool allow_unconverged = false;
     std::string dump_failure;
+    bool estimate_error = false;
     bool resume = false, replay = false;
     std::optional<double> from;  // s: start from the state that a run file has there
     bool quiet = false, json = false;

@@ -207,6 +207,7 @@ void add_joint(Model& model, const Scene& scene, int index) {
         }
     }
     joint.rest_length = (anchor[1] - anchor[0]).norm();
+    if (spec.type == JointType::distance) joint.start_coordinate[0] = joint.rest_length;
     if (spec.type != JointType::distance && joint.rest_length > 1e-9)
         throw InputError(origin.file, origin.path + ".point_b",
                          fmt::format("the two anchors{} are {:g} m apart at the start",

@@ -51,7 +51,7 @@ double joint_residual(const Model& model, const State& state, int index) {
         case JointType::planar:
             return std::max(std::abs(a.frame.col(0).dot(gap)), axis_error);
         case JointType::distance:
-            return std::abs(gap.norm() - joint.rest_length);
+            return joint.spec.drives.empty() ? std::abs(gap.norm() - joint.rest_length) : 0.0;
         case JointType::coupling:
             break;
     }

@@ -114,7 +114,7 @@ struct Writer {
                 slide(0), axes_meet();
                 break;
             case JointType::distance:
-                length();
+                if (s.joint.spec.drives.empty()) length();
                 break;
             case JointType::coupling:
                 break;
@@ -281,7 +281,7 @@ int joint_row_count(const JointSpec& spec) {
         case JointType::planar:
             return 3;
         case JointType::distance:
-            return 1;
+            return spec.drives.empty() ? 1 : 0;
         case JointType::coupling:
             return 0;
     }
@@ -318,13 +318,13 @@ int joint_coordinate_count(JointType type) {
         case JointType::universal:
             return 2;
         case JointType::prismatic:
+        case JointType::distance:
             return 1;
         case JointType::cylindrical:
             return 2;
         case JointType::planar:
             return 3;
         case JointType::fixed:
-        case JointType::distance:
         case JointType::coupling:
             return 0;
     }

@@ -37,6 +37,16 @@ long count_dofs(const Scene& scene, const Model& model, const State& state) {
     return dofs;
 }
 
+// Numerical damping that is no small part of the motion, and is not an impact's.
+std::string integrator_warning(const Report& report) {
+    constexpr double told = 0.05;
+    const double share = report.books.integrator / std::max(report.books.turnover, report.books_kinetic);
+    if (report.tets > 0 || !(std::abs(share) > told)) return {};
+    return fmt::format("the integrator {} {:.0f} % of the energy that was exchanged: take a smaller step{}",
+                       share > 0 ? "took" : "added", 100 * std::abs(share),
+                       report.method == "affine" ? ", or integrator = bdf2" : "");
+}
+
 }  // namespace
 
 bool is_closed(const Model& model, const State& state) {
@@ -86,6 +96,7 @@ ReportBuilder::ReportBuilder(const Scene& scene, const Model& model, const State
         report_.tets += static_cast<long>(body.tets.size());
     }
     report_.dofs = count_dofs(scene, model, state);
+    report_.error_estimate = std::numeric_limits<double>::quiet_NaN();
     report_.energy_start = report_.energy_end = start.energy.total();
     report_.joint_residual_max = start.report.joint_residual;
     closed_ = is_closed(model, state);
@@ -101,6 +112,7 @@ ReportBuilder::ReportBuilder(const Scene& scene, const Model& model, const State
 void ReportBuilder::accumulate(Sums& sums, const Sums& values) {
     for (const auto& [name, value] : values) {
         if (name.starts_with("sensor.")) continue;  // a mean of positions says nothing
+        if (is_energy_share(name)) continue;        // summed in the books
         const auto found =
             std::find_if(sums.begin(), sums.end(), [&](const auto& entry) { return entry.first == name; });
         if (found == sums.end())
@@ -140,6 +152,13 @@ void ReportBuilder::add(const StepRow& row) {
     if (!step.solver.empty()) report_.solver = step.solver;
     accumulate(phases_, step.phases);
     accumulate(metrics_, step.metrics);
+    report_.books.add(shares_of(step.metrics));
+    report_.books_open_most = std::max(report_.books_open_most, std::abs(report_.books.unexplained));
+    for (const auto& [name, value] : step.metrics)
+        if (name == "error_estimate")
+            report_.error_estimate =
+                std::isnan(report_.error_estimate) ? value : std::max(report_.error_estimate, value);
+    report_.books_kinetic = std::max(report_.books_kinetic, row.energy.kinetic);
     for (const std::string& warning : step.warnings) warn(warning);
     // By Cauchy's inequality sqrt(2 M E_kin) is the most momentum that the bodies could have between them.
     const Vec3 expected = start_momentum_ + row.time * weight_;
@@ -148,8 +167,15 @@ void ReportBuilder::add(const StepRow& row) {
         std::max(momentum_scale_, std::sqrt(2 * total_mass_ * std::max(0.0, row.energy.kinetic)));
 }
 
+double Report::unexplained_share() const {
+    const double scale = std::max(books.turnover, books_kinetic);
+    return scale > 0 ? books_open_most / scale : std::numeric_limits<double>::quiet_NaN();
+}
+
 Report ReportBuilder::finish(const std::string& status, double wall_seconds) const {
     Report report = report_;
+    if (const std::string damped = integrator_warning(report); !damped.empty())
+        report.warnings.push_back(damped);
     report.status = status;
     report.wall_seconds = wall_seconds;
     report.simulated_seconds = time_;

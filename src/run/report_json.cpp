@@ -14,7 +14,7 @@ Json number(double value) {
     return std::isfinite(value) && std::abs(value) < 1e299 ? Json(value) : Json(nullptr);
 }
 
-Json by_name(const std::vector<std::pair<std::string, double>>& values) {
+Json numbers(const std::vector<std::pair<std::string, double>>& values) {
     Json object = Json::object();
     for (const auto& [name, value] : values) object[name] = number(value);
     return object;
@@ -45,9 +45,15 @@ std::string Report::to_json() const {
     json["min_distance"] = number(min_distance);
     json["joint_residual_max"] = number(joint_residual_max);
     json["energy"] = {{"start", number(energy_start)}, {"end", number(energy_end)}};
+    if (steps > 0 && std::isfinite(unexplained_share())) {
+        Json& account = json["energy_books"];
+        for (const auto& [name, value] : run::by_name(books)) account[name.substr(7)] = number(value);
+        account["unexplained_share"] = number(unexplained_share());
+    }
+    if (std::isfinite(error_estimate)) json["error_estimate"] = number(error_estimate);
     json["momentum_drift"] = number(momentum_drift);
-    json["phases_ms"] = by_name(phases_ms);
-    json["figures"] = by_name(metrics);
+    json["phases_ms"] = numbers(phases_ms);
+    json["figures"] = numbers(metrics);
     json["peak_memory_mb"] = number(peak_memory_mb);
     json["unconverged_steps"] = unconverged_steps;
     if (!unconverged.empty()) json["unconverged"] = unconverged;

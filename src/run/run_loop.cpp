@@ -15,12 +15,15 @@
 
 #include "math/interrupt.hpp"
 #include "math/whole_file.hpp"
+#include "run/energy_books.hpp"
+#include "run/error_shadow.hpp"
 #include "run/failure_scene.hpp"
 #include "run/hand_over.hpp"
 #include "run/pushes.hpp"
 #include "run/recording.hpp"
 #include "run/report_builder.hpp"
 #include "run/scene_warnings.hpp"
+#include "run/start_velocities.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
 
@@ -92,12 +95,6 @@ bool is_checkpoint(const RunOptions& options, double dt, long step) {
     return count(step) > count(step - 1);
 }
 
-std::string saved(const Simulation& simulation) {
-    std::ostringstream out;
-    simulation.save(out);
-    return std::move(out).str();
-}
-
 // Everything a run carries from step to step.
 class Run {
   public:
@@ -106,24 +103,32 @@ class Run {
           output_(!options.output.empty() ? options.output : options.resume),
           rule_(rule_of(options)),
           simulation_(std::move(scene), start_of_run()),
-          steps_(step_count(simulation_.scene())) {
-        const StepRow start = measure(simulation_.model(), simulation_.state(), StepReport{}, 0.0);
+          steps_(step_count(simulation_.scene())),
+          books_(simulation_.scene(), simulation_.model(), simulation_.state()) {
+        StepRow start = measure(simulation_.model(), simulation_.state(), StepReport{}, 0.0);
+        start.energy.elastic += joint_energy(simulation_.model(), simulation_.state());
         builder_.emplace(simulation_, start);
+        if (options.estimate_error) shadow_.emplace(simulation_.scene());
         checker_.emplace(simulation_, options.count_intersections);
         const std::string warning = rounding_warning(simulation_.scene(), steps_);
         if (!warning.empty()) builder_->warn(warning);
         for (const std::string& doubt : unit_warnings(simulation_.scene(), simulation_.model()))
             builder_->warn(doubt);
         for (const std::string& told : handed_over_) builder_->warn(told);
+        // articulated says itself what it makes of them
+        const std::string misfit = misfit_of_start_velocities(simulation_.model(), simulation_.state());
+        if (!misfit.empty() && simulation_.scene().method != "articulated") builder_->warn(misfit);
         if (!options.resume.empty())
             resume();
         else if (!options.output.empty())
             record_start(start);
-        if (options.before_step)
-            simulation_.before_step([this](Simulation& simulation) {
+        simulation_.before_step([this](Simulation& simulation) {
+            if (options_.before_step) {
                 options_.before_step(simulation);
                 note_pushes();
-            });
+            }
+            books_.before_step(simulation.model(), simulation.state(), simulation.dt());
+        });
         if (options.record_path && writer_)
             simulation_.set_path_sink([this](const std::vector<Mat34>& q) { add_path_piece(q); });
     }
@@ -135,6 +140,9 @@ class Run {
     void record_start(const StepRow& start);
     void resume();
     void load(const std::string& file, const std::string& state);
+    std::string saved() const;
+    void keep_books();
+    void estimate_error();
     void check_same_scene(const RunReader& reader) const;
     std::string steps_until_end(const std::function<void(const Progress&)>& progress, std::string& status,
                                 bool& interrupted);
@@ -156,6 +164,8 @@ class Run {
     std::vector<std::string> handed_over_;  // what there is to tell of it
     Simulation simulation_;
     long steps_;
+    EnergyBooks books_;
+    std::optional<ErrorShadow> shadow_;
     std::optional<ReportBuilder> builder_;
     std::optional<ExpectChecker> checker_;
     std::unique_ptr<RunWriter> writer_;
@@ -248,6 +258,12 @@ void Run::load(const std::string& file, const std::string& state) {
     std::istringstream in(state);
     try {
         simulation_.load(in);
+        books_.load(simulation_.state(), in);
+        if (shadow_ && in.peek() != std::istringstream::traits_type::eof())
+            shadow_->load(in);
+        else if (shadow_)
+            throw InputError(file, "checkpoint", "holds no second run to estimate the error from",
+                             "resume without --estimate-error, or run the scene again from the start");
     } catch (const InputError&) {
         throw;
     } catch (const std::exception& error) {
@@ -275,8 +291,36 @@ void Run::add_path_piece(const std::vector<Mat34>& q) {
 void Run::keep_state_before_step() {
     constexpr double long_step_ms = 100.0;
     state_before_step_.clear();
-    if (writer_ && options_.stop && recent_ms_ > long_step_ms) state_before_step_ = saved(simulation_);
+    if (writer_ && options_.stop && recent_ms_ > long_step_ms) state_before_step_ = saved();
     if (!options_.dump_failure.empty() && dumped_.empty()) kept_before_step_ = simulation_.state();
+}
+
+// All that a run needs to go on as if nothing had interrupted it.
+std::string Run::saved() const {
+    std::ostringstream out;
+    simulation_.save(out);
+    books_.save(out);
+    if (shadow_) shadow_->save(out);
+    return std::move(out).str();
+}
+
+void Run::keep_books() {
+    if (!books_.kept()) return;
+    const EnergyShares shares = books_.after_step(simulation_.model(), simulation_.state(),
+                                                  simulation_.outputs(), last_, simulation_.dt());
+    const auto named = by_name(shares);
+    last_.metrics.insert(last_.metrics.end(), named.begin(), named.end());
+}
+
+void Run::estimate_error() {
+    if (!shadow_) return;
+    const double estimate = shadow_->follow(simulation_);
+    if (std::isfinite(estimate))
+        last_.metrics.emplace_back("error_estimate", estimate);
+    else
+        builder_->warn(fmt::format(
+            "steps of {:g} s, from which the error is estimated, fail: it is recorded up to there",
+            2 * simulation_.dt()));
 }
 
 void Run::dump_failure(const State& before, int body) {
@@ -311,7 +355,10 @@ Run::Outcome Run::advance() {
     }
     const double wall_ms = 1e3 * seconds_since(start);
     recent_ms_ = recent_ms_ == 0.0 ? wall_ms : std::max(wall_ms, 0.9 * recent_ms_ + 0.1 * wall_ms);
-    const StepRow row = measure(simulation_.model(), simulation_.state(), last_, wall_ms);
+    keep_books();
+    estimate_error();
+    StepRow row = measure(simulation_.model(), simulation_.state(), last_, wall_ms);
+    row.energy.elastic += joint_energy(simulation_.model(), simulation_.state());
     builder_->add(row);
     checker_->after_step(simulation_, last_);
     record(row);
@@ -328,7 +375,7 @@ bool Run::is_checkpoint_due() {
 
 void Run::checkpoint() {
     const auto start = Clock::now();
-    writer_->add_checkpoint(simulation_.state().step, saved(simulation_));
+    writer_->add_checkpoint(simulation_.state().step, saved());
     checkpoint_cost_ = seconds_since(start);
     checkpointed_ = Clock::now();
 }
@@ -353,7 +400,7 @@ void Run::record_end(const Report& report, bool interrupted) {
     if (interrupted) {
         if (!state_before_step_.empty()) writer_->add_checkpoint(state.step, state_before_step_);
     } else if (report.status != "failed") {
-        writer_->add_checkpoint(state.step, saved(simulation_));
+        writer_->add_checkpoint(state.step, saved());
     }
     writer_->set_meta("report", report.to_json());
     writer_->set_meta("status", report.status);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "run/energy_shares.hpp"
 #include "run/run_file.hpp"
 #include "tenon/simulation.hpp"
 
@@ -27,6 +28,7 @@ struct RunOptions {
     std::string resume;                       // run file to go on from
     std::string hand_over;                    // run file whose state at the time `from` is the start
     double from = 0.0;
+    bool estimate_error = false;              // by a second run of twice the step: error_shadow.hpp
     const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C; also ends a long step
     IntersectionCounter count_intersections;  // for expectations about intersections
     std::function<void(Simulation&)> before_step;  // may set State::pushes
@@ -55,6 +57,12 @@ struct Report {
     double min_distance = 1e300, joint_residual_max = 0, energy_start = 0, energy_end = 0, momentum_drift = 0;
     std::vector<std::pair<std::string, double>> phases_ms;  // mean per step
     std::vector<std::pair<std::string, double>> metrics;    // mean per step
+    EnergyShares books;                                     // sums over the steps
+    double books_open_most = 0;                             // largest sum of what is unexplained, at any time
+    double books_kinetic = 0;                               // largest kinetic energy
+    double error_estimate = 0;  // m, largest over the run; not a number when it was not asked for
+    // Of the energy that was exchanged or moved about: what the books do not explain. Not a number without books.
+    double unexplained_share() const;
     double peak_memory_mb = 0;
     long unconverged_steps = 0;
     std::vector<std::string> unconverged;  // the first of them: step, time and what the method says

@@ -259,7 +259,8 @@ void RunReader::Impl::read_elastic() {
 }
 
 void RunReader::Impl::read_joints() {
-    Statement row(database, "SELECT id, name, type, body_a, body_b, point_a, point_b FROM joints ORDER BY id");
+    Statement row(database,
+                  "SELECT id, name, type, body_a, body_b, point_a, point_b FROM joints ORDER BY id");
     while (row.next()) {
         check_number(row, joints.size(), "joints");
         JointInfo joint;

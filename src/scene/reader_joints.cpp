@@ -127,7 +127,10 @@ Vec3 Reader::read_axis(const Where& where, const Value& numbers) const {
 }
 
 void Reader::read_drives(const Where& where, const Value& value, JointSpec& joint) const {
-    const std::vector<Coordinate>& coordinates = free_coordinates(joint.type);
+    // a distance joint that is given drives leaves its length free for them
+    static const std::vector<Coordinate> free_length = {Coordinate::length};
+    const std::vector<Coordinate>& coordinates =
+        joint.type == JointType::distance ? free_length : free_coordinates(joint.type);
     const auto unit = [&](std::size_t i) {
         return coordinates[i] == Coordinate::length ? context_.length : 1.0;
     };
@@ -149,9 +152,16 @@ void Reader::read_drives(const Where& where, const Value& value, JointSpec& join
             context_.fail(place / "motor", "the bend of a ball joint has no motor",
                           "a twist motor goes into the second of \"drives\"");
     };
+    // the spring of a distance joint is at rest at the start unless it says otherwise
+    const auto rest_at_start = [&](const Value& drive) {
+        const Value* spring = drive.find("spring");
+        if (joint.type == JointType::distance && spring && !spring->find("rest"))
+            joint.drives.back().spring->rest = (*joint.point_b - joint.point).norm();
+    };
     if (first_key) {
         joint.drives.push_back(read_drive(where, value, unit(0)));
         refuse_bend_motor(where);
+        rest_at_start(value);
     }
     if (!has_list) return;
     const Where list = where / "drives";
@@ -162,6 +172,7 @@ void Reader::read_drives(const Where& where, const Value& value, JointSpec& join
     for (std::size_t i = 0; i < drives->array_size(); ++i) {
         joint.drives.push_back(read_drive(list / static_cast<long>(i), drives->list()[i], unit(i)));
         refuse_bend_motor(list / static_cast<long>(i));
+        rest_at_start(drives->list()[i]);
     }
 }
 

@@ -95,11 +95,12 @@ std::string tuples_text(const Tuples& tuples) {
     return out += ']';
 }
 
-std::string spring_text(const SpringSpec& spring) {
+// The spring of a distance joint has another default than zero.
+std::string spring_text(const SpringSpec& spring, bool always_rest = false) {
     JsonObject out;
     out.number("stiffness", spring.stiffness);
     if (spring.damping != 0) out.number("damping", spring.damping);
-    if (spring.rest != 0) out.number("rest", spring.rest);
+    if (spring.rest != 0 || always_rest) out.number("rest", spring.rest);
     return out.take();
 }
 
@@ -115,9 +116,9 @@ std::string motor_text(const MotorSpec& motor) {
     return out.take();
 }
 
-void add_drive(JsonObject& out, const DriveSpec& drive) {
+void add_drive(JsonObject& out, const DriveSpec& drive, bool always_rest) {
     if (drive.limits) out.add("limits", json_numbers({(*drive.limits)[0], (*drive.limits)[1]}));
-    if (drive.spring) out.add("spring", spring_text(*drive.spring));
+    if (drive.spring) out.add("spring", spring_text(*drive.spring, always_rest));
     if (drive.friction != 0) out.number("friction", drive.friction);
     if (drive.armature != 0) out.number("armature", drive.armature);
     if (drive.motor.type != MotorSpec::Type::none) out.add("motor", motor_text(drive.motor));
@@ -317,12 +318,12 @@ std::string Writer::joint(std::size_t index) const {
         if (joint.axis_b) out.vec3("axis_b", *joint.axis_b);
     }
     if (joint.drives.size() == 1) {
-        add_drive(out, joint.drives[0]);
+        add_drive(out, joint.drives[0], joint.type == JointType::distance);
     } else if (!joint.drives.empty()) {
         std::vector<std::string> drives;
         for (const DriveSpec& drive : joint.drives) {
             JsonObject entry;
-            add_drive(entry, drive);
+            add_drive(entry, drive, joint.type == JointType::distance);
             drives.push_back(entry.take());
         }
         out.add("drives", json_list(drives));

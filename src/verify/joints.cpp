@@ -48,7 +48,7 @@ double unwound(double angle, double expected) {
 
 // Which coordinates of a joint type are lengths, and so in the scene's unit.
 bool is_length(const std::string& type, int coordinate) {
-    return type == "prismatic" || (type == "cylindrical" && coordinate == 1) ||
+    return type == "prismatic" || type == "distance" || (type == "cylindrical" && coordinate == 1) ||
            (type == "planar" && coordinate < 2);
 }
 
@@ -102,6 +102,8 @@ JointAudit::JointAudit(const run::RunReader& run, const nlohmann::json& scene, c
             continue;
         }
         read_limits(json, unit, joint);
+        for (const char* key : {"drives", "limits", "spring", "friction", "armature", "motor"})
+            joint.driven = joint.driven || (json.contains(key) && !json[key].empty());
         const Mat3 frame = joint_frame(json);
         const Vec3 point = unit * vector_or(json, "point", Vec3::Zero());
         const std::array<Vec3, 2> anchor{
@@ -156,7 +158,7 @@ double JointAudit::residual(const Entry& joint, const Seen& a, const Seen& b) co
     if (type == "fixed") return std::max({apart, bent, twisted});
     if (type == "cylindrical") return std::max(across, bent);
     if (type == "planar") return std::max(along, bent);
-    if (type == "distance") return std::abs(apart - joint.length);
+    if (type == "distance") return joint.driven ? 0.0 : std::abs(apart - joint.length);
     return 0.0;
 }
 

@@ -37,6 +37,7 @@ class JointAudit {
         std::array<Side, 2> side;
         double length = 0.0;
         bool breakable = false, broken = false;
+        bool driven = false;  // a drive holds or pushes along its coordinates
         std::array<int, 2> coupled{-1, -1}, coordinate{0, 0};
         double ratio = 1.0, offset = 0.0;
         std::array<double, 3> value{};  // coordinates of the last frame, angles unwound

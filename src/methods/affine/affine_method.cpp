@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <unordered_map>
 #include <utility>
 
 #include "math/binary_io.hpp"
@@ -399,7 +400,8 @@ bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, i
         // Over all rounds: new normal forces may go back and forth for ever, and new candidates not give them more time.
         int renewed = 1;
         for (const int body : island.bodies) renewed = std::max(renewed, friction_renewed_[body]);
-        for (; renewed < settings_.friction_iterations && results[k].converged; ++renewed) {
+        const int wanted = std::max(settings_.friction_iterations, lands_without_friction(island) ? 2 : 1);
+        for (; renewed < wanted && results[k].converged; ++renewed) {
             parallel_for(island.pairs.size(), grain_of(island, 16),
                          [&](std::size_t n) { field_.lag_friction(island.pairs[n]); });
             IslandResult more = solve_island(island, context, false);
@@ -434,6 +436,29 @@ bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, i
     emit_path(outputs, islands, results);
     write_log(islands, results, round);
     return more;
+}
+
+// Friction with the normal forces of the step's start is next to none for a body that touched nothing then: it would set in
+// a step late.
+bool AffineMethod::lands_without_friction(const Island& island) {
+    struct Limits {
+        double lagged = 0.0, now = 0.0;  // of friction, N
+    };
+    std::unordered_map<int, Limits> limits;  // of bodies that touch with friction
+    for (const int pair : island.pairs) {
+        const PairContacts& contacts = field_.contacts(pair);
+        if (contacts.mu <= 0.0 || contacts.points.empty()) continue;
+        Limits of_pair;
+        for (const ContactPoint& point : contacts.points) of_pair.now += contacts.mu * point.force;
+        for (const FrictionPoint& point : contacts.friction) of_pair.lagged += point.limit;
+        for (const int body : {field_.pair(pair).a, field_.pair(pair).b}) {
+            if (bodies_.body[body].type != BodyType::dynamic_body) continue;
+            limits[body].lagged += of_pair.lagged;
+            limits[body].now += of_pair.now;
+        }
+    }
+    return std::any_of(limits.begin(), limits.end(),
+                       [](const auto& body) { return body.second.lagged < 0.5 * body.second.now; });
 }
 
 void AffineMethod::finish(State& state, double dt) {
@@ -476,6 +501,7 @@ void AffineMethod::save(std::ostream& out) const {
     write_value(out, first_step_);
     write_value(out, plan_);
     write_value(out, scale_);
+    write_value(out, smallest_dhat_);
     write_value(out, eps_v_);
     write_value(out, tolerance_);
     write_values(out, history_);
@@ -495,6 +521,7 @@ void AffineMethod::load(std::istream& in) {
     read_value(in, plan_);
     if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
+    read_value(in, smallest_dhat_);
     read_value(in, eps_v_);
     read_value(in, tolerance_);
     read_values(in, history_);

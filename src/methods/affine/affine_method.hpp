@@ -40,6 +40,8 @@ class AffineMethod final : public Stepper {
     void prepare_bodies(const Model& model, const State& state, double now, double h);
     void solve_free_bodies();
     double rigidity_of(const Model& model, int body) const;
+    double smallest_kappa(const Model& model, const State& state) const;
+    bool lands_without_friction(const Island& island);
     bool script_presses_too_hard();
     void release_path(const Outputs& outputs);
     Mat34 scripted_target(const Model& model, const State& state, int body, double now, double h) const;

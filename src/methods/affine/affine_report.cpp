@@ -122,6 +122,16 @@ void AffineMethod::report_joints(const Model& model, const State& state, Outputs
     report.joint_residual = joint_residual_max(model, state);
 }
 
+// Of the softest body, as if it had been given.
+double AffineMethod::smallest_kappa(const Model& model, const State& state) const {
+    double smallest = 1e300;
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.dynamic(i) && model.bodies.volume[i] > 0)
+            smallest =
+                std::min(smallest, rigidity_of(model, i) / (bodies_.potential_scale * model.bodies.volume[i]));
+    return smallest < 1e300 ? smallest : 0.0;
+}
+
 void AffineMethod::report_totals(const Model& model, const State& state, const Outputs& outputs,
                                  StepReport& report) {
     const char* names[] = {"assemble", "solve", "ccd", "energy", "move"};
@@ -132,7 +142,9 @@ void AffineMethod::report_totals(const Model& model, const State& state, const O
                       {"line_search", static_cast<double>(totals_.line_search_steps)},
                       {"candidate_builds", static_cast<double>(totals_.builds)},
                       {"candidates", static_cast<double>(field_.candidate_count())},
-                      {"substeps", static_cast<double>(totals_.substeps)}};
+                      {"substeps", static_cast<double>(totals_.substeps)},
+                      {"dhat", scale_.dhat},
+                      {"kappa", smallest_kappa(model, state)}};
     report_deformation(model, state, settings_.kappa, rigidity_factor_, report);
     report_restitution(report);
 }

@@ -144,7 +144,7 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
             if (moving(joint.bodies[side]))
                 size = std::max({size, joint.point[side].norm(), model.shape_of(joint.bodies[side]).radius});
         row_size_.resize(rows_.rows(), 1.0);
-        for (int r = 0; r < length_rows(joint.spec.type); ++r)
+        for (int r = 0; r < std::min(length_rows(joint.spec.type), block.hard_rows); ++r)
             row_size_[rows_.block(block.block).row_start + r] = std::max(size, 1e-9);
         for (int d = block.first_drive; d < block.drive_end; ++d)
             if (has_branches(joint, drives_[d])) bounded_.push_back({d, block.block, drives_[d].row});

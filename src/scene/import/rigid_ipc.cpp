@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "geometry/hole_caps.hpp"
 #include "geometry/mass_properties.hpp"
 #include "geometry/mesh_check.hpp"
 #include "geometry/mesh_io.hpp"
@@ -109,6 +110,8 @@ class Importer {
     std::string mesh_path(const Where& where, const std::string& given) const;
     Vec3 read_scale(const Where& where, const Value& value, const Mesh& mesh) const;
     void add_body(const Where& where, const Value& value, const Source& source, const Vec3& scale);
+    bool mass_with_holes(const Where& where, const Mesh& welded, const Vec3& scale, GeometrySpec& spec,
+                         BodySpec& body);
     GeometrySpec geometry_spec(const Where& where, const Source& source, const Vec3& scale, BodySpec& body);
     std::vector<Keyframe> motion(const Where& where, const Value& value, const BodySpec& body,
                                  const Vec3& center);
@@ -320,6 +323,34 @@ void Importer::read_body(const Where& where, const Value& value) {
                  scale);
 }
 
+// Their masses are volume integrals over the triangles there are. Where holes are small this is the volume of the surface
+// with the holes closed, which does not depend on where the origin is; of sheets and bowls it says nothing.
+bool Importer::mass_with_holes(const Where& where, const Mesh& welded, const Vec3& scale, GeometrySpec& spec,
+                               BodySpec& body) {
+    constexpr double largest_share = 0.1;
+    if (welded.triangles.empty() || !welded.edges.empty() || !welded.points.empty()) return false;
+    Mesh scaled = welded;
+    Box3 box;
+    for (Vec3& vertex : scaled.vertices) box.add(vertex = vertex.cwiseProduct(scale));
+    const geometry::CappedMesh capped = geometry::cap_holes(scaled);
+    if (!capped.closed || capped.cap_share > largest_share) return false;
+    const geometry::MassProperties properties = geometry::mass_properties(capped.mesh, 0.0);
+    if (!properties.solid || !(properties.volume > 0)) return false;
+    spec.thickness = 1e-3 * box.diagonal();
+    if (body.type != BodyType::dynamic_body) return true;
+    const geometry::PrincipalFrame frame = geometry::principal_frame(properties.second);
+    const Vec3 second = *body.density * frame.moments;
+    body.mass = *body.density * properties.volume;
+    body.inertia = InertiaSpec{properties.centroid,
+                               {second.y() + second.z(), second.z() + second.x(), second.x() + second.y()},
+                               Quat(frame.axes)};
+    body.density.reset();
+    warn(where, fmt::format("the mesh has holes ({:.2g} % of its area): its mass is {:g} kg, that of the volume with "
+                            "the holes closed",
+                            100 * capped.cap_share, *body.mass));
+    return true;
+}
+
 GeometrySpec Importer::geometry_spec(const Where& where, const Source& source, const Vec3& scale,
                                      BodySpec& body) {
     GeometrySpec spec;
@@ -331,11 +362,15 @@ GeometrySpec Importer::geometry_spec(const Where& where, const Source& source, c
         spec.edges = source.mesh.edges;
         spec.points = source.mesh.points;
     }
-    const geometry::MeshReport report = geometry::check_mesh(source.mesh);
+    // Exporters write a vertex for each corner: what is closed shows only when equal ones are one.
+    const geometry::MeshReport raw = geometry::check_mesh(source.mesh);
+    const Mesh welded = raw.closed() ? source.mesh : geometry::weld(source.mesh, 0.0);
+    const geometry::MeshReport report = raw.closed() ? raw : geometry::check_mesh(welded);
     const bool mirrored = scale.prod() < 0;
-    spec.repair =
-        report.degenerate_triangles > 0 || report.inside_out != mirrored || report.inconsistent_edges > 0;
+    spec.repair = report.degenerate_triangles > 0 || report.inside_out != mirrored ||
+                  report.inconsistent_edges > 0 || (report.closed() && !raw.closed());
     if (report.closed() && !source.mesh.triangles.empty()) return spec;
+    if (mass_with_holes(where, welded, scale, spec, body)) return spec;
 
     // Without a volume its masses are density times area, length or number of points.
     Mesh scaled = source.mesh;
@@ -383,6 +418,11 @@ void Importer::add_body(const Where& where, const Value& value, const Source& so
              "one fixed rotation: taken about the world's axis, not a principal axis");
 
     body.density = number_or(value, "density", 1000.0);
+    if (*body.density == 0) {  // of scenery, which no force moves
+        if (body.type == BodyType::dynamic_body)
+            context_.fail(where / "density", "0 is out of range", "a body that moves has a mass");
+        body.density.reset();
+    }
     body.position = vec3_or(value, "position", Vec3::Zero());
     body.rotation = rotation_of(vec3_or(value, "rotation", Vec3::Zero()));
     const GeometrySpec spec = geometry_spec(where, source, scale, body);

@@ -20,7 +20,7 @@ const ObjectInfo& body_object() {
          {.name = "vertices", .kind = Kind::points, .help = "inline mesh"},
          {.name = "faces", .kind = Kind::indices, .help = "inline mesh", .count = 3},
          {.name = "edges", .kind = Kind::indices, .help = "inline mesh", .count = 2},
-         {.name = "density", .kind = Kind::number, .help = "kg/m^3", .min = 0, .open_min = true},
+         {.name = "density", .kind = Kind::number, .help = "kg/m^3", .min = 0},
          {.name = "is_dof_fixed", .kind = Kind::fixed, .help = "one or six flags"},
          {.name = "oriented", .kind = Kind::flag, .help = "of planar scenes"},
          {.name = "group_id", .kind = Kind::integer, .help = "bodies of one group do not collide"},
