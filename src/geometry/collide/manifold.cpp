@@ -13,19 +13,22 @@ void reduce(ContactList& contacts, std::size_t first) {
     // The first is chosen along a fixed direction of space, not by depth, so that a body at rest keeps its points.
     const Vec3 along = std::abs(n.x()) < 0.6 ? Vec3::UnitX().cross(n) : Vec3::UnitY().cross(n);
     std::size_t keep[max_points] = {0, 0, 0, 0};
-    // Points that do not touch yet carry nothing: as much farther apart than the deepest as it takes, they count less far out.
-    double deepest_distance = 1e300, span = 0;
+    // Points that do not touch yet carry nothing: by what they are farther apart than the deepest they count less far out.
+    // Where gaps are wide the bodies are fast, and all points may meet within the step.
+    double deepest_distance = 1e300, widest = -1e300, span = 0;
     for (std::size_t i = 0; i < count; ++i) {
         deepest_distance = std::min(deepest_distance, c[i].distance);
+        widest = std::max(widest, c[i].distance);
         span = std::max(span, (c[i].point - c[0].point).norm());
     }
     const double free_gap = deepest_distance + 2e-3 * span;
+    const double weight = widest - deepest_distance < 0.05 * span ? 20.0 : 0.0;
     auto best = [&](double scale, auto&& score) {
         std::size_t winner = 0;
         double value = -1e300;
         for (std::size_t i = 0; i < count; ++i) {
             const double gap = std::max(0.0, c[i].distance - free_gap);
-            if (const double s = score(c[i].point) - 20 * gap * scale; s > value) {
+            if (const double s = score(c[i].point) - weight * gap * scale; s > value) {
                 value = s;
                 winner = i;
             }
