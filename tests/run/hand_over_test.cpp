@@ -62,8 +62,9 @@ TEST_F(HandOver, AnImpulsePreviewGoesOnUnderAffineAndVerifiesClean) {
     const run::RunReader before(preview_);
     const int ball = wall("affine", 0.3).body_index("ball");
     for (const run::FrameEntry& frame : before.frame_list())
-        if (frame.step == 25)
+        if (frame.step == 25) {
             EXPECT_LT((before.frame(frame.id).rate[ball] - reader.frame(0).rate[ball]).norm(), 1e-12);
+        }
 }
 
 TEST_F(HandOver, ARunThatWasHandedOverIsReplayedBitForBit) {
@@ -80,7 +81,9 @@ TEST_F(HandOver, WithoutAnotherMethodItStartsAgainFromThere) {
     const run::RunReader again(output_), before(preview_);
     EXPECT_EQ(again.frame(0).step, 20);
     for (const run::FrameEntry& frame : before.frame_list())
-        if (frame.step == 20) EXPECT_EQ(before.frame(frame.id).q, again.frame(0).q);
+        if (frame.step == 20) {
+            EXPECT_EQ(before.frame(frame.id).q, again.frame(0).q);
+        }
 }
 
 TEST_F(HandOver, TimesOutsideTheRunAndOtherScenesAreRefused) {
