@@ -39,6 +39,7 @@ configure: setup
 
 build: configure
 	@cmake --build $(BUILD) -j $(JOBS)
+	@echo "the program is $(abspath $(BUILD))/bin/tenon"
 
 program: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tenon_app

@@ -16,6 +16,7 @@
 #include "bench/bench.hpp"
 #include "math/parallel.hpp"
 #include "methods/articulated/reference.hpp"
+#include "scene/builtin/articulated_scene_families.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/simulation.hpp"
 
@@ -237,6 +238,37 @@ void nets(const Options& options) {
     }
 }
 
+// A grid of balls, ball joints half way between neighbours, the top row pinned: 19,701 joints and almost 10,000 loops.
+void joint_grid(const Options& options) {
+    const int rows = options.quick ? 29 : 99, columns = options.quick ? 30 : 100;
+    Scene scene = articulated_scene(0.01, 1.0);
+    const auto ball = shape_spec("sphere", {{"radius", 0.4}});
+    const auto name = [](const char* kind, int r, int c) { return fmt::format("{}-{}-{}", kind, r, c); };
+    const auto place = [](double r, double c) { return Vec3(c, -r, 0); };
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < columns; ++c) {
+            BodySpec body = body_spec(scene, name("ball", r, c), ball, place(r, c));
+            body.collides = false;
+            const int index = scene.add_body(body);
+            const auto join = [&](const char* kind, int other, const Vec3& at) {
+                scene.joints.push_back(joint_spec(name(kind, r, c), JointType::ball, other, index, at));
+            };
+            if (c > 0) join("across", index - 1, place(r, c - 0.5));
+            join(r > 0 ? "down" : "pin", r > 0 ? index - columns : -1, place(r - 0.5, c));
+        }
+    scene.method_params["joint_tolerance"] = 1e-12;  // of the joints' size, 0.4 m
+    const double joints = static_cast<double>(scene.joints.size());
+    Simulation simulation(std::move(scene));
+    const Measured m = measure(simulation, options.quick ? 3 : 20, 2);
+    options.print(row_of("joint-grid", "tenon", joints)
+                      .set("bodies", static_cast<double>(rows) * columns)
+                      .set("ms_per_step", m.ms)
+                      .set("processor_ms", m.processor_ms)
+                      .set("solver", m.solver)
+                      .set("solves_per_step", m.solves)
+                      .set("joint_residual_max", m.residual));
+}
+
 // Fig. 2: one rolling body, 10,000 steps of 10 ms. Steady rolling needs no force, so the references fly freely.
 void rolling_cylinder(const Options& options) {
     const int steps = options.quick ? 1000 : 10000;
@@ -307,6 +339,7 @@ void run(const Options& options) {
     if (options.wants("pulley")) pulley(options);
     if (options.wants("heavy-chain")) heavy_chains(options);
     if (options.wants("joint-net")) nets(options);
+    if (options.wants("joint-grid")) joint_grid(options);
     if (options.wants("rolling-cylinder")) rolling_cylinder(options);
     if (options.wants("figures")) articulated_figures(options);
     if (options.wants("table1")) articulated_table1(options);

@@ -19,15 +19,15 @@ import tenon
 
 def rods(joints):
     """A rod of 1 m on a hinge, or a chain of them with servos, hinges about z and y in turn."""
-    scene = tenon.Scene({"name": "rods", "gravity": [0, -9.81, 0], "method": {"type": "articulated", "dt": 0.002}})
+    scene = {"name": "rods", "gravity": [0, -9.81, 0], "method": {"type": "articulated", "dt": 0.002}, "bodies": [], "joints": [], "actuators": []}
     for k in range(joints):
-        scene.add_body({"name": f"rod-{k}", "shape": {"type": "box", "size": [1, 0.05, 0.05]}, "mass": 2, "position": [k + 0.5, 0, 0],
-                        "collides": False})
-        scene.add_joint({"name": f"hinge-{k}", "type": "hinge", "bodies": [f"rod-{k - 1}" if k else "world", f"rod-{k}"], "point": [k, 0, 0],
-                         "axis": [0, k % 2, 1 - k % 2]})
+        scene["bodies"].append({"name": f"rod-{k}", "shape": {"type": "box", "size": [1, 0.05, 0.05]}, "mass": 2, "position": [k + 0.5, 0, 0],
+                                "collides": False})
+        scene["joints"].append({"name": f"hinge-{k}", "type": "hinge", "bodies": [f"rod-{k - 1}" if k else "world", f"rod-{k}"],
+                                "point": [k, 0, 0], "axis": [0, k % 2, 1 - k % 2]})
         if joints > 1:
-            scene.add_actuator({"name": f"servo-{k}", "type": "position", "joint": f"hinge-{k}", "kp": 2000, "kd": 200})
-    return scene.compile()
+            scene["actuators"].append({"name": f"servo-{k}", "type": "position", "joint": f"hinge-{k}", "kp": 2000, "kd": 200})
+    return tenon.Scene(scene).compile()
 
 
 def say(case, **values):
@@ -136,8 +136,7 @@ def main():
         say("call", step_us=step, call_us=call)
     if options.only in "wrecking-ball" and options.program:
         here, there = beside_cpp(options.program, options.rounds)
-        say("wrecking-ball", cpu_ms_per_step={"python": round(min(here), 3), "cpp": round(min(there), 3)}, python_over_cpp=min(here) / min(there),
-            each=[round(p / c, 3) for p, c in zip(here, there)])
+        say("wrecking-ball", cpu_ms_per_step={"python": round(min(here), 3), "cpp": round(min(there), 3)}, python_over_cpp=statistics.median(p / c for p, c in zip(here, there)), each=[round(p / c, 3) for p, c in zip(here, there)])
     for case, joints in (("pendula", 1), ("arms", 7)):
         if options.only in case:
             pools(case, joints, options)

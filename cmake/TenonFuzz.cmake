@@ -6,7 +6,7 @@ set(TENON_FUZZ_READERS scene rigid_ipc urdf mjcf run_file)
 set(TENON_FUZZ_PROGRAM checkpoint http)
 
 set(TENON_MESH_SOURCES ${TENON_SOURCES})
-list(FILTER TENON_MESH_SOURCES INCLUDE REGEX "/src/(geometry/(mesh_io[a-z_]*|tet_mesh_io)|math/error)\\.cpp$")
+list(FILTER TENON_MESH_SOURCES INCLUDE REGEX "/src/(geometry/(mesh_io[a-z_]*|tet_mesh_io|shapes_build|mesh_check)|math/error)\\.cpp$")
 add_library(tenon_meshes STATIC EXCLUDE_FROM_ALL ${TENON_MESH_SOURCES})
 target_include_directories(tenon_meshes PUBLIC ${CMAKE_SOURCE_DIR}/include PRIVATE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(tenon_meshes PUBLIC EIGEN_MPL2_ONLY)

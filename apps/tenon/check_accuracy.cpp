@@ -11,7 +11,7 @@
 namespace tenon::app {
 namespace {
 
-constexpr int most_bodies = 1000;       // larger scenes are not stepped: a check is quick
+constexpr int most_bodies = 1000;  // larger scenes are not stepped: a check is quick
 constexpr long most_triangles = 100000;
 
 // The inverse of the mass that a coordinate's force moves: f^2/m + t I^-1 t over both bodies, as if they were free.
@@ -94,7 +94,8 @@ void try_step(const Scene& scene, const Model& model, State state, AccuracyNote&
         }
         note.warnings = report.warnings;
         if (!report.converged)
-            note.warnings.push_back(fmt::format("the first step does not converge ({} iterations)", report.iterations));
+            note.warnings.push_back(
+                fmt::format("the first step does not converge ({} iterations)", report.iterations));
     } catch (const StepFailure& failure) {
         note.warnings.push_back(std::string("the first step fails: ") + failure.what());
     } catch (const InputError&) {
@@ -113,7 +114,8 @@ AccuracyNote check_accuracy(const Scene& scene, const Model& model, const State&
     note.kappa_given = params.has("kappa") && params.number("kappa") > 0;
     for (int i = 0; i < model.bodies.size(); ++i) {
         const MaterialSpec& material = model.materials[model.bodies.material[i]];
-        if (state.dynamic(i) && material.young_given && !(material.young >= note.young)) note.young = material.young;
+        if (state.dynamic(i) && material.young_given && !(material.young >= note.young))
+            note.young = material.young;
     }
     Fastest fastest;
     see_joints(model, state, fastest);
@@ -133,17 +135,19 @@ std::vector<std::pair<std::string, std::string>> accuracy_rows(const AccuracyNot
     std::string stiffness;
     const auto add = [&](const std::string& text) { stiffness += (stiffness.empty() ? "" : ", ") + text; };
     if (std::isfinite(note.dhat)) add(fmt::format("dhat {:.3g} m ({})", note.dhat, chosen(note.dhat_given)));
-    if (std::isfinite(note.kappa)) add(fmt::format("kappa {:.3g} Pa ({})", note.kappa, chosen(note.kappa_given)));
+    if (std::isfinite(note.kappa))
+        add(fmt::format("kappa {:.3g} Pa ({})", note.kappa, chosen(note.kappa_given)));
     if (scene.method == "articulated" || std::isfinite(note.young))
         add(std::isfinite(note.young) ? fmt::format("E {:.3g} Pa", note.young) : "bodies rigid");
     if (!stiffness.empty()) rows.emplace_back("stiffness", stiffness);
     if (std::isfinite(note.time_scale)) {
-        std::string text = fmt::format("{:.3g} s, {}; the step is {:.2g} of it", note.time_scale, note.time_scale_of,
-                                       scene.dt / note.time_scale);
+        std::string text = fmt::format("{:.3g} s, {}; the step is {:.2g} of it", note.time_scale,
+                                       note.time_scale_of, scene.dt / note.time_scale);
         if (note.expected_error > 0.01)
-            text += fmt::format("; an oscillation that fast would be off by {:.2g} of its amplitude after {:g} s, by "
-                                "a hundredth with dt = {:.2g} s",
-                                std::min(2.0, note.expected_error), scene.seconds, note.good_step);
+            text += fmt::format(
+                "; an oscillation that fast would be off by {:.2g} of its amplitude after {:g} s, by "
+                "a hundredth with dt = {:.2g} s",
+                std::min(2.0, note.expected_error), scene.seconds, note.good_step);
         rows.emplace_back("time scale", text);
     }
     for (const std::string& warning : note.warnings) rows.emplace_back("warning", warning);

@@ -14,12 +14,12 @@ struct AccuracyNote {
     static constexpr double none = std::numeric_limits<double>::quiet_NaN();
     double dhat = none, kappa = none;  // of affine: as the first step had them
     bool dhat_given = false, kappa_given = false;
-    double young = none;               // Pa, the smallest that the scene gives to a body
-    double time_scale = none;          // s: 1/omega of the fastest oscillation or spin
+    double young = none;       // Pa, the smallest that the scene gives to a body
+    double time_scale = none;  // s: 1/omega of the fastest oscillation or spin
     std::string time_scale_of;
-    double expected_error = none;      // of the amplitude, at the end
-    double good_step = none;           // s: brings that under 1 %
-    std::string not_tried;             // why no step was made
+    double expected_error = none;  // of the amplitude, at the end
+    double good_step = none;       // s: brings that under 1 %
+    std::string not_tried;         // why no step was made
     std::vector<std::string> warnings;
 };
 

@@ -41,8 +41,9 @@ void add_scene_flags(CLI::App* verb, SceneRequest& scene, const std::string& wha
 void add_run(CLI::App& app, RunRequest& r, Action& action) {
     CLI::App* verb = add_verb(app, "run", "simulate a scene",
                               "tenon run wrecking-ball -o ball.tenon --seconds 2 --set method.dhat=0.001");
-    add_scene_flags(verb, r.scene,
-                    "scene file, built-in name (see 'tenon scenes'), or a run file to resume or replay");
+    add_scene_flags(
+        verb, r.scene,
+        "scene file, built-in name (see 'tenon scenes'), or a run file to resume, replay or start from");
     verb->add_option("-o,--output", r.output, "run file; default NAME.tenon in this folder")
         ->type_name("FILE");
     verb->add_flag("--no-record", r.no_record, "write no run file");
@@ -75,6 +76,10 @@ void add_run(CLI::App& app, RunRequest& r, Action& action) {
                      "write a small scene that shows the first failed or unconverged step again")
         ->type_name("FILE");
     verb->add_flag("--resume", r.resume, "go on from the newest checkpoint of the run file, bit for bit");
+    verb->add_option("--from", r.from,
+                     "of a run file: start from its state at this time, with --method by another method")
+        ->type_name("S")
+        ->excludes("--resume");
     verb->add_flag("--replay", r.replay, "simulate a run file again and compare every frame, bit for bit");
     verb->add_option("--csv", r.csv, "write series of the run as CSV ('-' for standard output)")
         ->type_name("FILE");

@@ -30,7 +30,7 @@ Scene shortened(Scene scene, double seconds) {
 
 }  // namespace
 
-Scene load_requested(const SceneRequest& request) {
+std::vector<Override> overrides_of(const SceneRequest& request) {
     if (request.threads < 0)
         throw InputError("", "--threads", "is negative", "give the number of threads, or 0 for all cores");
     set_threads(request.threads);
@@ -45,6 +45,11 @@ Scene load_requested(const SceneRequest& request) {
                              "write for example --set method.dhat=0.001");
         overrides.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
     }
+    return overrides;
+}
+
+Scene load_requested(const SceneRequest& request) {
+    std::vector<Override> overrides = overrides_of(request);
     if (!request.seconds) return load_scene(request.scene, overrides);
     Scene scene = load_scene(request.scene, overrides);
     if (*request.seconds < scene.seconds) return shortened(std::move(scene), *request.seconds);

@@ -6,11 +6,14 @@
 
 #include "apps/tenon/verbs.hpp"
 #include "tenon/scene.hpp"
+#include "tenon/scene_io.hpp"
 
 namespace tenon::app {
 
 // A file or a built-in with the request's changes, and the number of threads set.
 Scene load_requested(const SceneRequest& request);
+// The request's changes but for the duration, as they apply to any scene; sets the number of threads.
+std::vector<Override> overrides_of(const SceneRequest& request);
 
 // Names and texts of others as a terminal may show them: control characters become visible, lengths bounded.
 std::string shown(const std::string& text);

@@ -95,10 +95,10 @@ std::vector<std::pair<std::string, std::string>> report_rows(const run::Report& 
 }
 
 std::string summary(const run::Report& report) {
-    std::string text = fmt::format("{} with {}: {}\n", report.scene, report.method, report.status);
+    std::string text = fmt::format("{} with {}: {}\n", shown(report.scene), report.method, report.status);
     for (const auto& [name, value] : report_rows(report)) text += fmt::format("  {:<10} {}\n", name, value);
     for (const run::ExpectResult& result : report.expect)
-        text += fmt::format("  {:<10} {}\n", result.held ? "PASS" : "FAIL", result.text);
+        text += fmt::format("  {:<10} {}\n", result.held ? "PASS" : "FAIL", shown(result.text));
     return text;
 }
 

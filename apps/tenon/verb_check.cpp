@@ -98,8 +98,9 @@ Totals count(const Model& model, const State& state) {
 
 void print_text(const Scene& scene, const Model& model, const State& state, const Totals& totals,
                 const AccuracyNote& accuracy, const std::vector<Finding>& findings) {
-    fmt::print("{}: {} dynamic, {} static, {} kinematic bodies, {} joints, {} elastic bodies\n", scene.name,
-               totals.dynamic, totals.fixed, totals.kinematic, model.joints.size(), model.elastic.size());
+    fmt::print("{}: {} dynamic, {} static, {} kinematic bodies, {} joints, {} elastic bodies\n",
+               shown(scene.name), totals.dynamic, totals.fixed, totals.kinematic, model.joints.size(),
+               model.elastic.size());
     fmt::print("  geometry   {} shapes, {} triangles", model.shapes.size(),
                short_count(static_cast<double>(totals.triangles)));
     if (totals.tets > 0) fmt::print(", {} tetrahedra", short_count(static_cast<double>(totals.tets)));
@@ -113,7 +114,8 @@ void print_text(const Scene& scene, const Model& model, const State& state, cons
                scene.gravity.z());
     for (const auto& [name, text] : accuracy_rows(accuracy, scene)) fmt::print("  {:<10} {}\n", name, text);
     for (const Finding& finding : findings)
-        fmt::print("  {:<10} {}: {}\n", finding.bad ? "PROBLEM" : "note", finding.where, finding.what);
+        fmt::print("  {:<10} {}: {}\n", finding.bad ? "PROBLEM" : "note", shown(finding.where),
+                   shown(finding.what));
 }
 
 Json accuracy_json(const AccuracyNote& note, const Scene& scene) {

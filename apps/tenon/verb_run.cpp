@@ -22,14 +22,25 @@ namespace {
 
 // A run file may stand for its own scene, to be resumed or run again.
 Scene scene_of(const RunRequest& request) {
-    if (!is_run_file(request.scene.scene)) return load_requested(request.scene);
+    if (!is_run_file(request.scene.scene)) {
+        if (request.from)
+            throw InputError(request.scene.scene, "--from", "is not a run file",
+                             "name a recorded run, such as ball.tenon");
+        return load_requested(request.scene);
+    }
     const run::RunReader reader(request.scene.scene);
+    if (request.from) {
+        std::vector<Override> changes = overrides_of(request.scene);
+        if (request.scene.seconds) changes.push_back({"seconds", fmt::format("{}", *request.scene.seconds)});
+        return parse_scene(reader.scene_json(), request.scene.scene, "", changes);
+    }
     std::vector<Override> overrides;
     if (request.scene.seconds) overrides.push_back({"seconds", fmt::format("{}", *request.scene.seconds)});
     if (request.scene.method || request.scene.dt || !request.scene.set.empty())
         throw InputError(
             request.scene.scene, "", "a run file goes on as it was started",
-            "of the scene only --seconds may be changed; run the scene itself for other changes");
+            "of the scene only --seconds may be changed; --from TIME starts a run of its own from there, "
+            "or run the scene itself");
     return parse_scene(reader.scene_json(), request.scene.scene, "", overrides);
 }
 
@@ -49,11 +60,16 @@ run::RunOptions options_of(const RunRequest& request, const Scene& scene) {
     options.estimate_error = request.estimate_error;
     options.stop = &stop_on_interrupt();
     options.count_intersections = verify::count_intersections;
+    if (request.from) {
+        options.hand_over = request.scene.scene;
+        options.from = *request.from;
+    }
     if (request.resume)
         options.resume = is_run_file(request.scene.scene) ? request.scene.scene : options.output;
     else if (is_run_file(request.scene.scene) && options.output == request.scene.scene)
         throw InputError(request.scene.scene, "", "would be overwritten by its own scene",
-                         "add --resume to go on with it, or -o for another file");
+                         request.from ? "add -o for another file"
+                                      : "add --resume to go on with it, or -o for another file");
     return options;
 }
 
@@ -91,9 +107,10 @@ int replay(const RunRequest& request) {
     const std::string& file = request.scene.scene;
     if (!is_run_file(file))
         throw InputError(file, "--replay", "is not a run file", "name a recorded run, such as ball.tenon");
-    if (request.resume || !request.output.empty() || !request.csv.empty() || request.scene.seconds)
+    if (request.resume || request.from || !request.output.empty() || !request.csv.empty() ||
+        request.scene.seconds)
         throw InputError(file, "--replay", "repeats the run as it was and writes nothing",
-                         "leave --resume, --output, --csv and --seconds away");
+                         "leave --resume, --from, --output, --csv and --seconds away");
     const run::RunReader reader(file);
     ProgressBar bar(request.quiet || request.json);
     const run::ReplayResult result =

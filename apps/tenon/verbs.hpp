@@ -32,6 +32,7 @@ struct RunRequest {
     std::string dump_failure;
     bool estimate_error = false;
     bool resume = false, replay = false;
+    std::optional<double> from;  // s: start from the state that a run file has there
     bool quiet = false, json = false;
     std::string csv;
     std::vector<std::string> series;

@@ -16,6 +16,10 @@ class Simulation {
     // Checks that the scene's method can express it, compiles the model. Throws InputError.
     explicit Simulation(Scene scene);
 
+    // The same from another state than the scene's start: `start` changes it before the method sees it.
+    using Start = std::function<void(const Scene&, const Model&, State&)>;
+    Simulation(Scene scene, const Start& start);
+
     // One time step. On StepFailure the state is as before the step, and the method starts afresh in the next.
     StepReport step();
     double time() const { return state_.time; }

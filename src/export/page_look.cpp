@@ -116,7 +116,11 @@ std::string markup_escaped(const std::string& text) {
                 out += "&#39;";
                 break;
             default:
-                out += c;
+                // XML has no other control characters, and a page shows none.
+                if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t')
+                    out += "\xef\xbf\xbd";  // the replacement character
+                else
+                    out += c;
         }
     }
     return out;

@@ -108,8 +108,8 @@ double advance(const std::array<Vec3, Count>& start, const std::array<Vec3, Coun
     const double gap = d - options.min_separation - motion.rounding;
     // Written so that NaN counts as not clear.
     if (!(gap > 0.0) || !motion.finite) return 0.0;
-    const double kept = std::max(std::min(options.keep * gap, options.keep_at_most),
-                                 std::min(options.keep_at_least, gap));
+    const double kept =
+        std::max(std::min(options.keep * gap, options.keep_at_most), std::min(options.keep_at_least, gap));
     const double target = options.min_separation + motion.rounding + kept;
 
     double t = 0.0, trust = 8.0;  // how many safe steps to try at once

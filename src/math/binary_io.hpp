@@ -1,6 +1,8 @@
-// Plain values and vectors of them to and from streams, bit for bit: what checkpoints are made of.
+// Plain values and vectors of them to and from streams, bit for bit: what checkpoints are made of. The same values are always
+// the same bytes: gaps between the members of a structure are written as zeros.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <istream>
 #include <ostream>
@@ -10,10 +12,32 @@
 
 namespace tenon {
 
+// Numbers, and matrices of them, have no gaps.
+template <class T>
+constexpr bool has_gaps() {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+        return false;
+    else if constexpr (requires {
+                           typename T::Scalar;
+                           T::SizeAtCompileTime;
+                       })
+        return sizeof(T) != T::SizeAtCompileTime * sizeof(typename T::Scalar);
+    else
+        return true;
+}
+
 // Fixed-size Eigen types are plain numbers in memory though not formally trivially copyable.
 template <class T>
 void write_value(std::ostream& out, const T& value) {
-    out.write(reinterpret_cast<const char*>(&value), sizeof(T));
+    if constexpr (has_gaps<T>()) {
+        T copy = value;
+#if __has_builtin(__builtin_clear_padding)  // of GCC; elsewhere the gaps hold what they hold
+        __builtin_clear_padding(&copy);
+#endif
+        out.write(reinterpret_cast<const char*>(&copy), sizeof(T));
+    } else {
+        out.write(reinterpret_cast<const char*>(&value), sizeof(T));
+    }
 }
 
 template <class T>
@@ -25,18 +49,29 @@ void read_value(std::istream& in, T& value) {
 template <class T>
 void write_values(std::ostream& out, const std::vector<T>& values) {
     write_value(out, static_cast<std::uint64_t>(values.size()));
-    out.write(reinterpret_cast<const char*>(values.data()),
-              static_cast<std::streamsize>(values.size() * sizeof(T)));
+    if constexpr (has_gaps<T>())
+        for (const T& value : values) write_value(out, value);
+    else
+        out.write(reinterpret_cast<const char*>(values.data()),
+                  static_cast<std::streamsize>(values.size() * sizeof(T)));
 }
 
+// A part at a time: a count that the bytes do not bear out takes no memory.
 template <class T>
 void read_values(std::istream& in, std::vector<T>& values) {
+    constexpr std::uint64_t part = (std::uint64_t{1} << 20) / sizeof(T) + 1;
     std::uint64_t count = 0;
     read_value(in, count);
     if (count > (std::uint64_t{1} << 33) / sizeof(T)) throw std::runtime_error("the checkpoint is damaged");
-    values.resize(count);
-    in.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(count * sizeof(T)));
-    if (!in) throw std::runtime_error("the checkpoint ends too early");
+    values.clear();
+    for (std::uint64_t done = 0; done < count;) {
+        const std::uint64_t more = std::min(part, count - done);
+        values.resize(done + more);
+        in.read(reinterpret_cast<char*>(values.data() + done),
+                static_cast<std::streamsize>(more * sizeof(T)));
+        if (!in) throw std::runtime_error("the checkpoint ends too early");
+        done += more;
+    }
 }
 
 }  // namespace tenon

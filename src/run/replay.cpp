@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "run/frame_difference.hpp"
+#include "run/hand_over.hpp"
 #include "run/pushes.hpp"
 #include "tenon/error.hpp"
 
@@ -27,7 +28,7 @@ ReplayResult replay_run(Scene scene, const RunReader& reader, const std::atomic<
     const long frames = reader.frame_count();
     if (frames == 0)
         throw InputError(reader.file(), "", "holds no frame to compare with", "record the run first");
-    Simulation simulation(std::move(scene));
+    Simulation simulation(std::move(scene), start_of(reader));
     const long steps = reader.frame_step(frames - 1);
     const std::vector<std::string> bodies = body_names(reader), elastic = elastic_names(reader);
     const bool pushed = reader.meta("pushed") == "yes";

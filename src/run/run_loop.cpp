@@ -18,6 +18,7 @@
 #include "run/energy_books.hpp"
 #include "run/error_shadow.hpp"
 #include "run/failure_scene.hpp"
+#include "run/hand_over.hpp"
 #include "run/pushes.hpp"
 #include "run/recording.hpp"
 #include "run/report_builder.hpp"
@@ -101,7 +102,7 @@ class Run {
         : options_(options),
           output_(!options.output.empty() ? options.output : options.resume),
           rule_(rule_of(options)),
-          simulation_(std::move(scene)),
+          simulation_(std::move(scene), start_of_run()),
           steps_(step_count(simulation_.scene())),
           books_(simulation_.scene(), simulation_.model(), simulation_.state()) {
         StepRow start = measure(simulation_.model(), simulation_.state(), StepReport{}, 0.0);
@@ -113,6 +114,7 @@ class Run {
         if (!warning.empty()) builder_->warn(warning);
         for (const std::string& doubt : unit_warnings(simulation_.scene(), simulation_.model()))
             builder_->warn(doubt);
+        for (const std::string& told : handed_over_) builder_->warn(told);
         // articulated says itself what it makes of them
         const std::string misfit = misfit_of_start_velocities(simulation_.model(), simulation_.state());
         if (!misfit.empty() && simulation_.scene().method != "articulated") builder_->warn(misfit);
@@ -134,6 +136,7 @@ class Run {
     Report go(const std::function<void(const Progress&)>& progress);
 
   private:
+    Simulation::Start start_of_run();
     void record_start(const StepRow& start);
     void resume();
     void load(const std::string& file, const std::string& state);
@@ -158,6 +161,7 @@ class Run {
     const RunOptions& options_;
     std::string output_;  // the run file that is written
     RecordingRule rule_;
+    std::vector<std::string> handed_over_;  // what there is to tell of it
     Simulation simulation_;
     long steps_;
     EnergyBooks books_;
@@ -184,27 +188,33 @@ void Run::record_start(const StepRow& start) {
     writer_->set_meta("record", rule_.to_json());
     writer_->add_step(start);
     writer_->add_frame(simulation_.state(), simulation_.outputs());
-    frame_step_ = 0;
+    frame_step_ = simulation_.state().step;
+    if (options_.hand_over.empty()) return;
+    std::string broken;
+    for (const char is_broken : simulation_.state().broken) broken += is_broken ? '1' : '0';
+    writer_->set_meta("broken", broken);
+    writer_->set_meta("from", handed_over_.front());
+    writer_->set_meta("first_step", std::to_string(frame_step_));
+}
+
+Simulation::Start Run::start_of_run() {
+    if (!options_.resume.empty()) return start_of(RunReader(options_.resume));
+    if (options_.hand_over.empty()) return {};
+    return [this](const Scene& scene, const Model& model, State& state) {
+        hand_over(RunReader(options_.hand_over), options_.from, scene, model, state, handed_over_);
+    };
 }
 
 void Run::check_same_scene(const RunReader& reader) const {
     const auto refuse = [&](const std::string& problem) {
         throw InputError(options_.resume, "", problem, "resume with the scene the run was started with");
     };
-    const Model& model = simulation_.model();
-    const State& state = simulation_.state();
     if (reader.meta("method") != simulation_.scene().method)
         refuse(fmt::format("was made with method {}, not {}", reader.meta("method"),
                            simulation_.scene().method));
     if (std::strtod(reader.meta("dt").c_str(), nullptr) != simulation_.scene().dt)
         refuse(fmt::format("has time steps of {} s, not {:g} s", reader.meta("dt"), simulation_.scene().dt));
-    if (reader.bodies().size() != state.q.size() || reader.joints().size() != model.joints.size() ||
-        reader.elastic().size() != model.elastic.size())
-        refuse("holds another number of bodies or joints than the scene");
-    for (int i = 0; i < model.bodies.size(); ++i)
-        if (reader.bodies()[i].name != model.bodies.name[i])
-            refuse(fmt::format("has body '{}' where the scene has '{}'", reader.bodies()[i].name,
-                               model.bodies.name[i]));
+    check_same_bodies(reader, simulation_.model(), "resume with the scene the run was started with");
 }
 
 // Goes on from the newest checkpoint, or from the start when the run was ended before the first: into the same file,

@@ -17,18 +17,20 @@ namespace tenon::run {
 using IntersectionCounter = std::function<long(const Model&, const State&)>;
 
 struct RunOptions {
-    std::string output;                       // run file; empty: none
-    std::string report;                       // JSON report file; empty: none
-    double fps = 60.0;                        // recorded frames per simulated second ...
-    int record_every = 0;                     // ... or every n-th step, when positive
-    bool record_path = false;                 // keep each accepted straight piece
-    double checkpoint_every = 0.0;            // simulated seconds; 0: by wall time only
-    double checkpoint_wall = 30.0;            // seconds of work that a kill may cost; 0: only at the end
-    std::string dump_failure;                 // where to write a small scene of the first step that fails
-    std::string resume;                       // run file to go on from
-    bool estimate_error = false;              // by a second run of twice the step: error_shadow.hpp
-    const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C; also ends a long step
-    IntersectionCounter count_intersections;  // for expectations about intersections
+    std::string output;             // run file; empty: none
+    std::string report;             // JSON report file; empty: none
+    double fps = 60.0;              // recorded frames per simulated second ...
+    int record_every = 0;           // ... or every n-th step, when positive
+    bool record_path = false;       // keep each accepted straight piece
+    double checkpoint_every = 0.0;  // simulated seconds; 0: by wall time only
+    double checkpoint_wall = 30.0;  // seconds of work that a kill may cost; 0: only at the end
+    std::string dump_failure;       // where to write a small scene of the first step that fails
+    std::string resume;             // run file to go on from
+    std::string hand_over;          // run file whose state at the time `from` is the start
+    double from = 0.0;
+    bool estimate_error = false;                   // by a second run of twice the step: error_shadow.hpp
+    const std::atomic<bool>* stop = nullptr;       // set by Ctrl-C; also ends a long step
+    IntersectionCounter count_intersections;       // for expectations about intersections
     std::function<void(Simulation&)> before_step;  // may set State::pushes
 };
 

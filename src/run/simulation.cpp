@@ -47,12 +47,15 @@ State carried_over(const Model& old, const State& from, const Model& model,
 
 }  // namespace
 
-Simulation::Simulation(Scene scene)
+Simulation::Simulation(Scene scene) : Simulation(std::move(scene), Start()) {}
+
+Simulation::Simulation(Scene scene, const Start& start)
     : scene_(std::move(scene)),
       method_(scene_),
       model_(std::make_shared<const Model>(compile(scene_))),
       state_(initial_state(*model_)),
       outputs_(*model_) {
+    if (start) start(scene_, *model_, state_);
     method_.stepper(*model_,
                     state_);  // parameters that do not fit the scene are told now, not in the first step
 }

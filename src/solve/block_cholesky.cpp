@@ -49,7 +49,8 @@ void loop(bool parallel, int begin, int end, const Body& body) {
 }
 
 // The first `own` tile columns of the front are factored; returns the failing column or -1.
-int factor_columns(double* panels, const Front& front, const TileKernels& kernels, bool parallel) {
+int factor_columns(double* panels, const Front& front, const TileKernels& kernels, double least_pivot,
+                   bool parallel) {
     const std::size_t stride = front.row_stride();
     const int rows = front.own + front.below;
     const auto panel = [&](int row) { return panels + row * stride; };
@@ -75,7 +76,7 @@ int factor_columns(double* panels, const Front& front, const TileKernels& kernel
             double* diagonal = panel(row) + static_cast<std::size_t>(row) * kTileSize;
             const double* left = panel(row) + static_cast<std::size_t>(from) * kTileSize;
             kernels.update(diagonal, left, left, kTile * (row - from));
-            const int failed = kernels.factor(diagonal, 0.0);
+            const int failed = kernels.factor(diagonal, least_pivot);
             if (failed >= 0) return row * kTile + failed;
         }
         loop(parallel, to, rows, [&](int row) {
@@ -125,6 +126,7 @@ struct BlockCholesky::Impl {
     std::size_t passed_size = 0;
     CholeskyStats stats;
     int failed = -1;
+    double least_pivot = 0.0;
     bool keeps_order = false, own_order = true;  // the order was found for this very pattern
     double found_flops = 0.0;                    // with the last order that was searched for
 
@@ -355,7 +357,7 @@ bool BlockCholesky::Impl::eliminate(int s, const BlockMatrix& matrix, bool paral
     assemble(s, matrix);
     if (front.below > 0) std::memset(update_of(s), 0, front.update_size() * sizeof(double));
     for (int child : children[s]) add_child(s, child);
-    const int column = factor_columns(factor.data() + front.offset, front, kernels, parallel);
+    const int column = factor_columns(factor.data() + front.offset, front, kernels, least_pivot, parallel);
     if (column >= 0) {
         failed = symbolic.order[symbolic.supernodes[s].first +
                                 std::min(column / dof, symbolic.supernodes[s].count - 1)];
@@ -373,6 +375,10 @@ BlockCholesky& BlockCholesky::operator=(BlockCholesky&&) noexcept = default;
 
 const std::vector<int>& BlockCholesky::order() const {
     return impl_->symbolic.order;
+}
+
+void BlockCholesky::set_least_pivot(double least) {
+    impl_->least_pivot = least;
 }
 
 int BlockCholesky::failed_node() const {

@@ -38,6 +38,9 @@ class BlockCholesky {
     // The elimination order that was found: nodes, first to last.
     const std::vector<int>& order() const;
 
+    // A pivot that is not above this counts as not positive; 0 at first. Useful where the diagonal is of one size.
+    void set_least_pivot(double least);
+
     // Numeric factorisation, after analysing the matrix' pattern when it is new. False when a pivot is not
     // positive: `failed_node` then says where, and there is no factor to solve with.
     bool factor(const BlockMatrix& matrix);

@@ -1,8 +1,10 @@
 #include "solve/clique_cholesky.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "solve/dual_sparse.hpp"
+#include "solve/small_cholesky.hpp"
 
 namespace tenon::solve {
 namespace {
@@ -32,6 +34,7 @@ CliqueCholesky::CliqueCholesky(const CliqueSystem& structure) {
     }
     matrix_.resize(make_pattern(static_cast<int>(padding_.size()) / dof, std::move(pairs)), dof);
     factor_.analyse(matrix_.pattern, dof);
+    factor_.set_least_pivot(redundant_pivot);
     for (int c = 0; c < structure.cliques(); ++c) {
         const int size = structure.clique_rows(c);
         for (const Piece& row : pieces[c])
@@ -43,6 +46,8 @@ CliqueCholesky::CliqueCholesky(const CliqueSystem& structure) {
                 tile.to =
                     static_cast<std::size_t>(tile.diagonal ? row.node : matrix_.find(row.node, column.node)) *
                     dof * dof;
+                tile.row = row.node * dof;
+                tile.column = column.node * dof;
                 tile.stride = size;
                 tile.rows = row.rows;
                 tile.columns = column.rows;
@@ -64,7 +69,19 @@ void CliqueCholesky::find_nodes(const CliqueSystem& structure) {
     }
 }
 
+void CliqueCholesky::find_scale(const CliqueSystem& system) {
+    scale_.assign(padding_.size(), 0.0);
+    for (const Tile& tile : tiles_)
+        if (tile.diagonal)
+            for (int i = 0; i < tile.rows; ++i)
+                scale_[tile.row + i] +=
+                    system.matrix[tile.from + i + static_cast<std::size_t>(i) * tile.stride];
+    for (int r = 0; r < system.rows(); ++r) scale_[unknown_of_row_[r]] += system.diagonal[r];
+    for (double& value : scale_) value = value > 0.0 ? 1.0 / std::sqrt(value) : 1.0;
+}
+
 void CliqueCholesky::factor(const CliqueSystem& system) {
+    find_scale(system);
     std::fill(matrix_.diagonal.begin(), matrix_.diagonal.end(), 0.0);
     std::fill(matrix_.lower.begin(), matrix_.lower.end(), 0.0);
     for (const Tile& tile : tiles_) {
@@ -72,12 +89,16 @@ void CliqueCholesky::factor(const CliqueSystem& system) {
         double* to = (tile.diagonal ? matrix_.diagonal.data() : matrix_.lower.data()) + tile.to;
         for (int j = 0; j < tile.columns; ++j)
             for (int i = 0; i < tile.rows; ++i)
-                to[i + j * dof] += from[i + static_cast<std::size_t>(j) * tile.stride];
+                to[i + j * dof] += from[i + static_cast<std::size_t>(j) * tile.stride] *
+                                   (scale_[tile.row + i] * scale_[tile.column + j]);
     }
     const auto diagonal = [&](int unknown) -> double& {
         return matrix_.diagonal_block(unknown / dof)[(unknown % dof) * (dof + 1)];
     };
-    for (int r = 0; r < system.rows(); ++r) diagonal(unknown_of_row_[r]) += system.diagonal[r];
+    for (int r = 0; r < system.rows(); ++r) {
+        const int u = unknown_of_row_[r];
+        diagonal(u) += system.diagonal[r] * (scale_[u] * scale_[u]);
+    }
     for (int u = 0; u < static_cast<int>(padding_.size()); ++u)
         if (padding_[u]) diagonal(u) = 1.0;
     redundant_ = 0;
@@ -91,9 +112,11 @@ void CliqueCholesky::factor(const CliqueSystem& system) {
 void CliqueCholesky::solve(double* x) {
     if (fell_back_) return fallback_->solve(x);
     std::fill(work_.begin(), work_.end(), 0.0);
-    for (std::size_t r = 0; r < unknown_of_row_.size(); ++r) work_[unknown_of_row_[r]] = x[r];
+    for (std::size_t r = 0; r < unknown_of_row_.size(); ++r)
+        work_[unknown_of_row_[r]] = scale_[unknown_of_row_[r]] * x[r];
     factor_.solve(work_.data(), work_.data());
-    for (std::size_t r = 0; r < unknown_of_row_.size(); ++r) x[r] = work_[unknown_of_row_[r]];
+    for (std::size_t r = 0; r < unknown_of_row_.size(); ++r)
+        x[r] = scale_[unknown_of_row_[r]] * work_[unknown_of_row_[r]];
 }
 
 }  // namespace tenon::solve

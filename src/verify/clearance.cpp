@@ -10,6 +10,7 @@ namespace {
 
 constexpr double rounding = 1e-12;   // of the coordinates: far more than the distances can be wrong by
 constexpr double pieces_ahead = 4;   // a gap of this many motions is as good as any
+constexpr double clear_ahead = 2;    // of boxes that are this many motions apart the cells are not looked at
 constexpr double long_piece = 0.02;  // of the bodies' size: gaps that large are rare, and costly to measure
 constexpr double may_overlap = -1;   // left after a hit: distances mean nothing then
 
@@ -31,11 +32,18 @@ double squared_gap(const Box3& a, const Box3& b) {
     return (b.lo - a.hi).cwiseMax(a.lo - b.hi).cwiseMax(0.0).squaredNorm();
 }
 
-// Of the nearest cells of two leaves, when it is less than `bound`.
-double squared_distance(const LeafCells<Cells>& first, const LeafCells<Cells>& second, double bound) {
+// Of the nearest cells of two leaves, when it is less than `bound`; of cells whose boxes are `enough` apart, that of the
+// boxes.
+double squared_distance(const LeafCells<Cells>& first, const LeafCells<Cells>& second, double bound,
+                        double enough) {
     for (int i = 0; i < first.count; ++i)
         for (int j = 0; j < second.count; ++j) {
-            if (squared_gap(first.box[i], second.box[j]) >= bound) continue;
+            const double gap = squared_gap(first.box[i], second.box[j]);
+            if (gap >= bound) continue;
+            if (gap >= enough) {
+                bound = gap;
+                continue;
+            }
             const double distance = closest(first.cell[i].corners, second.cell[j].corners).distance;
             bound = std::min(bound, distance * distance);
         }
@@ -60,6 +68,8 @@ double rounding_of(const Placed& a, const Placed& b) {
     return rounding * (size(a) + size(b));
 }
 
+double bounded_clearance(const Placed& a, const Placed& b, double cap, double enough);
+
 // Whether the piece is shorter than the gap at its start; `left` is what then remains of the gap.
 bool stays_clear(const Placed& a0, const Placed& b0, double approach, double& left) {
     if (left == may_overlap) return false;
@@ -69,16 +79,15 @@ bool stays_clear(const Placed& a0, const Placed& b0, double approach, double& le
     }
     left = 0;
     if (approach > long_piece * (a0.surface->radius + b0.surface->radius)) return false;
-    const double gap = clearance(a0, b0, pieces_ahead * approach);
+    const double gap = bounded_clearance(a0, b0, pieces_ahead * approach, clear_ahead * approach);
     if (gap <= approach) return false;
     left = gap - approach;
     return true;
 }
 
-}  // namespace
-
-// Nearest boxes first, so that a small distance soon rules out most of the rest.
-double clearance(const Placed& a, const Placed& b, double cap) {
+// At most the distance, and the distance where that is less than `enough`. Nearest boxes first, so that a small distance
+// soon rules out most of the rest.
+double bounded_clearance(const Placed& a, const Placed& b, double cap, double enough) {
     const NodeBoxes boxes_a(a), boxes_b(b);
     const auto &nodes_a = a.surface->tree.nodes(), &nodes_b = b.surface->tree.nodes();
     double least = cap * cap;
@@ -101,9 +110,13 @@ double clearance(const Placed& a, const Placed& b, double cap) {
         const Entry top = stack.back();
         stack.pop_back();
         if (top.gap >= least) continue;
+        if (top.gap >= enough * enough) {
+            least = top.gap;
+            continue;
+        }
         const Node &na = nodes_a[top.a], &nb = nodes_b[top.b];
         if (na.count > 0 && nb.count > 0) {
-            least = std::min(least, squared_distance(gather(a, na), gather(b, nb), least));
+            least = std::min(least, squared_distance(gather(a, na), gather(b, nb), least, enough * enough));
         } else if (nb.count > 0 ||
                    (na.count == 0 && top.box_a.size().squaredNorm() >= top.box_b.size().squaredNorm())) {
             push(entry(na.first, top.b, boxes_a(na.first), top.box_b),
@@ -114,6 +127,12 @@ double clearance(const Placed& a, const Placed& b, double cap) {
         }
     }
     return std::sqrt(least);
+}
+
+}  // namespace
+
+double clearance(const Placed& a, const Placed& b, double cap) {
+    return bounded_clearance(a, b, cap, cap);
 }
 
 double largest_approach(const Placed& a0, const Placed& a1, const Placed& b0, const Placed& b1) {

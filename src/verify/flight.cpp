@@ -9,7 +9,9 @@
 namespace tenon::verify {
 namespace {
 
-constexpr double fall_share = 1e-3;   // of what gravity gives: methods agree on it to rounding
+constexpr double fall_share = 1e-3;  // of what gravity gives: methods agree on it to rounding
+constexpr int multistep_settles =
+    8;  // frames: BDF2 hands on a third of a step's change of velocity to the next
 constexpr double speed_share = 1e-6;  // of the speed: rounding, and solvers' tolerances
 constexpr double disagreement =
     0.5;  // of all paths: single impacts and whirls may disagree, not most of a run
@@ -22,7 +24,11 @@ Vec3 spin_of(const Mat34& q, const Mat34& rate) {
 }  // namespace
 
 FlightAudit::FlightAudit(const run::RunReader& run, const nlohmann::json& scene, const SceneFacts& facts)
-    : run_(run), facts_(facts), free_(run.bodies().size(), 1) {
+    : run_(run),
+      facts_(facts),
+      free_(run.bodies().size(), 1),
+      alone_for_(run.bodies().size(), multistep_settles) {
+    if (run.meta("method") == "articulated") settles_in_ = multistep_settles;
     for (std::size_t i = 0; i < free_.size(); ++i)
         if (run.bodies()[i].type != BodyType::dynamic_body) free_[i] = 0;
     for (const run::JointInfo& joint : run.joints())
@@ -118,7 +124,8 @@ void FlightAudit::add(long index, const run::Frame& before, const run::Frame& no
     for (std::size_t i = 0; i < free_.size(); ++i) {
         if (run_.bodies()[i].type != BodyType::dynamic_body) continue;
         weigh_velocity(i, before, now);
-        if (lonely[i] && !damped_) check_fall(index, i, before, now, result, findings);
+        alone_for_[i] = lonely[i] ? alone_for_[i] + 1 : 0;
+        if (alone_for_[i] > settles_in_ && !damped_) check_fall(index, i, before, now, result, findings);
     }
 }
 

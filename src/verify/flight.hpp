@@ -32,6 +32,8 @@ class FlightAudit {
     const run::RunReader& run_;
     const SceneFacts& facts_;
     std::vector<char> free_;                     // no joints, forces, scripts or fixed axes
+    std::vector<int> alone_for_;                 // frames, per body
+    int settles_in_ = 0;                         // frames after which an impulse has arrived in full
     bool damped_ = false;                        // the scene or the method slows free bodies
     double agreeing_ = 0.0, disagreeing_ = 0.0;  // path lengths whose velocities do or do not explain them, m
     long last_frame_ = 0;

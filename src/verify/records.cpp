@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,7 +20,12 @@ bool is_time_of(double time, long step, double dt) {
 }  // namespace
 
 RecordAudit::RecordAudit(const run::RunReader& run, double dt, long steps)
-    : run_(run), dt_(dt), planned_(steps), frames_(run.frame_list()), steps_(run.steps()) {}
+    : run_(run),
+      dt_(dt),
+      planned_(steps),
+      first_(std::max(0L, std::strtol(run.meta("first_step").c_str(), nullptr, 10))),
+      frames_(run.frame_list()),
+      steps_(run.steps()) {}
 
 const run::StepRow* RecordAudit::row_of(long step) const {
     const auto row = std::lower_bound(steps_.begin(), steps_.end(), step,
@@ -45,7 +51,7 @@ void RecordAudit::check_frames(Result& result, FindingList& findings) const {
             wrong(frame, fmt::format("frame {} is missing", i));
             break;
         }
-        if (i == 0 && frame.step != 0) wrong(frame, "the start is missing");
+        if (i == 0 && frame.step != first_) wrong(frame, "the start is missing");
         if (i > 0 && frame.step <= frames_[i - 1].step)
             wrong(frame, "frames are not in the order of their steps");
         if (!is_time_of(frame.time, frame.step, dt_))
@@ -67,8 +73,8 @@ void RecordAudit::check_rule(Result& result, FindingList& findings) const {
     if (frames_.empty()) return;
     std::size_t next = 0;
     const long last = frames_.back().step;
-    for (long step = 0; step <= last && step <= 100'000'000; ++step) {
-        const bool due = step == 0 || step == last || rule->records(step, dt_);
+    for (long step = first_; step <= last && step <= first_ + 100'000'000; ++step) {
+        const bool due = step == first_ || step == last || rule->records(step, dt_);
         while (next < frames_.size() && frames_[next].step < step) ++next;
         const bool there = next < frames_.size() && frames_[next].step == step;
         if (due == there) continue;
@@ -87,8 +93,8 @@ void RecordAudit::check_steps(const Options& options, Result& result, FindingLis
     };
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         const run::StepRow& row = steps_[i];
-        if (row.step != static_cast<long>(i)) {
-            wrong(row, fmt::format("step {} is missing", i));
+        if (row.step != first_ + static_cast<long>(i)) {
+            wrong(row, fmt::format("step {} is missing", first_ + static_cast<long>(i)));
             break;
         }
         if (!is_time_of(row.time, row.step, dt_))
@@ -131,7 +137,7 @@ void RecordAudit::check_end(Result& result, FindingList& findings) const {
         if (found == report.end() || *found != is)
             wrong(fmt::format("the report's '{}' is not what the run holds", key));
     };
-    differs("steps", last);
+    differs("steps", last - first_);
     differs("status", result.status);
     differs("method", run_.meta("method"));
     differs("unconverged_steps", result.unconverged_steps);

@@ -32,6 +32,7 @@ class RecordAudit {
     const run::RunReader& run_;
     double dt_;
     long planned_;
+    long first_;  // step of the start; not 0 when a state was handed over
     std::vector<run::FrameEntry> frames_;
     std::vector<run::StepRow> steps_;
 };

@@ -203,6 +203,10 @@ SweepHit sweep_cells(const Corners& a0, const Corners& a1, const Corners& b0, co
         return stop;
     };
     Stop from = stop_at(0.0);
+    // Most that are near go on as they are: the direction between them at the start then serves all the way.
+    if (from.nearest.distance > touching * scale &&
+        apart_along(from.nearest.direction, 10 * touching * scale, a0, a1, b0, b1))
+        return result;
     std::vector<Stop> ahead{stop_at(1.0)};  // ends of the parts still to be settled, the nearest last
     while (!ahead.empty()) {
         const Stop& to = ahead.back();

@@ -214,7 +214,7 @@ TEST_F(SampleRun, GltfTextFormAndFrameRange) {
 
     options.output = folder_ + "/out.txt";
     EXPECT_THROW(export_run(run, "gltf", options), InputError);
-    options.output = folder_ + "/absent/out.glb";
+    options.output = "/proc/absent/out.glb";
     EXPECT_THROW(export_run(run, "gltf", options), InputError);
     options = {folder_ + "/out.glb", 3, 99, 1};
     EXPECT_THROW(export_run(run, "gltf", options), InputError);

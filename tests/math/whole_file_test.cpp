@@ -54,8 +54,10 @@ TEST_F(WholeFile, WritesToAPipeInsteadOfReplacingIt) {
 
 TEST_F(WholeFile, RefusesFoldersByName) {
     EXPECT_THROW(write_whole_file(folder_.string(), "x"), InputError);
-    EXPECT_THROW(write_whole_file(path("none/a"), "x"), InputError);
+    EXPECT_THROW(write_whole_file("/proc/none/a", "x"), InputError);
     EXPECT_TRUE(fs::is_empty(folder_));
+    write_whole_file(path("new/folder/a"), "x");  // made where it can be
+    EXPECT_EQ(slurp(path("new/folder/a")), "x");
 }
 
 }  // namespace

@@ -278,8 +278,8 @@ TEST(ImpulseMethod, PositionCorrectionMovesBodiesApartWithoutGivingThemSpeed) {
     StepReport report;
     for (int i = 0; i < 100; ++i) {
         report = simulation.step();
-        // contacts are solved in single precision: 1e-7 of the metres a second at which the boxes are pushed apart stays
-        EXPECT_LT(energies(simulation.model(), simulation.state()).kinetic, 1e-11) << i;
+        // contacts are solved in single precision: of the 17 m/s at which boxes may be pushed apart, 5e-6 m/s stay
+        EXPECT_LT(energies(simulation.model(), simulation.state()).kinetic, 1e-10) << i;
     }
     EXPECT_GT(report.min_distance, -1e-4);
     const Vec3 centre = (simulation.state().q[0].col(3) + 3 * simulation.state().q[1].col(3)) / 4;

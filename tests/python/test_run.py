@@ -67,5 +67,5 @@ def test_faults(tmp_path, run):
     with pytest.raises(IndexError, match="no frame 11 of 11"):
         run.frame(11)
     with pytest.raises(tenon.InputError):
-        tenon.run(arm_scene(), tmp_path / "no" / "such" / "folder.tenon")
+        tenon.run(arm_scene(), "/proc/no/such/folder.tenon")
     assert repr(run).endswith("11 frames, 2 bodies>")

@@ -383,7 +383,8 @@ TEST(RigidIpc, GivesOpenDynamicMeshesMassByAreaLengthOrPoints) {
 TEST(RigidIpc, WeldsAndClosesSmallHolesForTheMass) {
     test::Folder folder;
     const auto corner = [](int i) { return Vec3(i & 1, (i >> 1) & 1, (i >> 2) & 1); };
-    const int quads[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
+    const int quads[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
+                             {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
     std::ostringstream split, holed;
     for (int f = 0; f < 6; ++f) {
         for (const int c : quads[f]) {
@@ -392,8 +393,8 @@ TEST(RigidIpc, WeldsAndClosesSmallHolesForTheMass) {
             holed << "v " << v.x() << " " << v.y() << " " << v.z() << "\n";
         }
         const int k = 4 * f;
-        split << "f " << k + 1 << " " << k + 2 << " " << k + 3 << "\nf " << k + 1 << " " << k + 3 << " " << k + 4
-              << "\n";
+        split << "f " << k + 1 << " " << k + 2 << " " << k + 3 << "\nf " << k + 1 << " " << k + 3 << " "
+              << k + 4 << "\n";
         if (f > 0)
             holed << "f " << k + 1 << " " << k + 2 << " " << k + 3 << "\nf " << k + 1 << " " << k + 3 << " "
                   << k + 4 << "\n";
@@ -408,7 +409,8 @@ TEST(RigidIpc, WeldsAndClosesSmallHolesForTheMass) {
     }
     folder.write("split.obj", split.str());
     folder.write("holed.obj", holed.str());
-    const std::string file = folder.write("masses.json", R"({"max_time": 1, "rigid_body_problem": {"rigid_bodies": [
+    const std::string file =
+        folder.write("masses.json", R"({"max_time": 1, "rigid_body_problem": {"rigid_bodies": [
         {"mesh": "split.obj"}, {"mesh": "holed.obj", "position": [5, 0, 0]},
         {"mesh": "split.obj", "type": "static", "density": 0, "position": [0, 9, 0]}]}})");
     std::vector<std::string> warnings;

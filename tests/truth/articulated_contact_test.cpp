@@ -51,8 +51,7 @@ TEST(ArticulatedContact, BallBouncesToTheSquareOfItsRestitution) {
                 simulation.step();
                 if (simulation.time() > 1.1) top = std::max(top, simulation.state().q[body](1, 3) - 0.2);
             }
-            // the moment of impact is known to a step: first order
-            EXPECT_NEAR(top, 5 * e * e, 0.03 + 10 * dt) << "e = " << e << ", dt = " << dt;
+            EXPECT_NEAR(top, 5 * e * e, 0.02) << "e = " << e << ", dt = " << dt;
         }
 }
 

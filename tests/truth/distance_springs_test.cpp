@@ -15,8 +15,8 @@ namespace {
 constexpr double g = 9.81;
 
 Scene scene_of(const std::string& method, double dt, double seconds, const std::string& rest) {
-    return parse_scene(fmt::format(R"({{"seconds": {}, "method": {{"type": "{}", "dt": {}}}, {}}})", seconds, method,
-                                   dt, rest),
+    return parse_scene(fmt::format(R"({{"seconds": {}, "method": {{"type": "{}", "dt": {}}}, {}}})", seconds,
+                                   method, dt, rest),
                        "springs.json", "");
 }
 
@@ -36,11 +36,12 @@ double error_of(const Scene& scene, int body, const Exact& exact) {
 }
 
 std::string hanging(const std::string& drive, double velocity) {
-    return fmt::format(R"("bodies": [{{"name": "weight", "mass": 2, "shape": {{"type": "sphere", "radius": 0.1}},
+    return fmt::format(
+        R"("bodies": [{{"name": "weight", "mass": 2, "shape": {{"type": "sphere", "radius": 0.1}},
         "position": [0, -1, 0], "linear_velocity": [0, {}, 0]}}],
         "joints": [{{"name": "line", "type": "distance", "bodies": ["world", "weight"], "point": [0, 0, 0],
                      "point_b": [0, -1, 0], {}}}])",
-                       velocity, drive);
+        velocity, drive);
 }
 
 }  // namespace
@@ -81,9 +82,13 @@ TEST(DistanceSprings, LimitsAreRopes) {
 // vertical, I_t, I_a the arm's moments across and along it, d the distance of its centre and s the spring's length,
 //   (I_t + m d^2) theta'' = W^2 (I_t + m d^2 - I_a) sin cos - m g d sin - (k (s - s0) + c s') ds/dtheta.
 TEST(DistanceSprings, GovernorAgainstRungeKutta) {
-    const double m = 1, length = 0.4, thick = 0.04, d = 0.2, W = 9, a = 0.3, b = 0.35, k = 60, c = 1.5, theta0 = 0.3;
-    const double across = m * (length * length + thick * thick) / 12 + m * d * d, along = m * thick * thick / 6;
-    const auto spring_length = [&](double theta) { return std::sqrt(a * a + b * b - 2 * a * b * std::cos(theta)); };
+    const double m = 1, length = 0.4, thick = 0.04, d = 0.2, W = 9, a = 0.3, b = 0.35, k = 60, c = 1.5,
+                 theta0 = 0.3;
+    const double across = m * (length * length + thick * thick) / 12 + m * d * d,
+                 along = m * thick * thick / 6;
+    const auto spring_length = [&](double theta) {
+        return std::sqrt(a * a + b * b - 2 * a * b * std::cos(theta));
+    };
     const double s0 = spring_length(theta0);
     const auto acceleration = [&](double theta, double rate) {
         const double s = spring_length(theta), slope = a * b * std::sin(theta) / s;

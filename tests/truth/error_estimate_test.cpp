@@ -34,8 +34,7 @@ Judged judge(const Scene& scene) {
     for (int i = 0; i < model.bodies.size(); ++i) {
         const Mat34 difference = simulation.state().q[i] - exact.state().q[i];
         const double reach = 0.5 * model.shape_of(i).box.diagonal();
-        out.error = std::max(out.error,
-                             difference.col(3).norm() + reach * difference.leftCols<3>().norm());
+        out.error = std::max(out.error, difference.col(3).norm() + reach * difference.leftCols<3>().norm());
     }
     return out;
 }
@@ -54,12 +53,13 @@ TEST(ErrorEstimate, BoundsTheErrorsOfSmoothMotion) {
         below += judged.error <= judged.estimate;
         ratios.push_back(judged.estimate / std::max(judged.error, 1e-15));
         if (judged.error > judged.estimate)
-            std::cout << "seed " << seed << ": off by " << judged.error << " m, estimated " << judged.estimate << "\n";
+            std::cout << "seed " << seed << ": off by " << judged.error << " m, estimated " << judged.estimate
+                      << "\n";
     }
     std::nth_element(ratios.begin(), ratios.begin() + count / 2, ratios.end());
     const double median = ratios[static_cast<std::size_t>(count / 2)];
-    std::cout << below << " of " << count << " errors lie below their estimate, median estimate over error " << median
-              << "\n";
+    std::cout << below << " of " << count << " errors lie below their estimate, median estimate over error "
+              << median << "\n";
     EXPECT_GE(below, 0.95 * count);
     EXPECT_GT(median, 1.0);
     EXPECT_LT(median, 10.0);

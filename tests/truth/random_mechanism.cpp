@@ -127,6 +127,10 @@ class Maker {
             free_ -= 1;
         } else {
             joint = joint_spec(fmt::format("c{}", scene_.joints.size()), JointType::ball, a, b, end);
+            for (const JointSpec& other : scene_.joints)  // says the same
+                if (other.type == JointType::ball && (other.point - end).norm() < 1e-9 &&
+                    std::minmax(other.bodies[0], other.bodies[1]) == std::minmax(a, b))
+                    return;
             free_ -= 3;
         }
         scene_.joints.push_back(joint);

@@ -18,9 +18,9 @@ Scene random_smooth_scene(std::uint64_t seed) {
         return fmt::format("[{}, {}, {}]", number(-size, size), number(-size, size), number(-size, size));
     };
     const int kind = pick(4);  // three of four are chains
-    const std::string method = kind == 0   ? (pick(2) ? R"("type": "affine")" : R"("type": "impulse")")
-                               : pick(4)   ? R"("type": "articulated")"
-                                           : R"("type": "articulated", "integrator": "euler")";
+    const std::string method = kind == 0 ? (pick(2) ? R"("type": "affine")" : R"("type": "impulse")")
+                               : pick(4) ? R"("type": "articulated")"
+                                         : R"("type": "articulated", "integrator": "euler")";
     const double steps_per_second[] = {100, 200, 400};
     std::string bodies, joints, forces;
     const int links = kind == 0 ? 1 : 1 + pick(3);
@@ -30,7 +30,9 @@ Scene random_smooth_scene(std::uint64_t seed) {
         bodies += fmt::format(
             R"({}{{"name": "l{}", "mass": {}, "shape": {{"type": "box", "size": [{}, {}, {}]}}, "position": [{}, 0, 0]{}}})",
             i ? ", " : "", i, number(0.5, 3), length, thick, number(0.03, 0.1), end + length / 2,
-            kind == 0 ? fmt::format(R"(, "linear_velocity": {}, "angular_velocity": {})", vector(2), vector(4)) : "");
+            kind == 0
+                ? fmt::format(R"(, "linear_velocity": {}, "angular_velocity": {})", vector(2), vector(4))
+                : "");
         if (kind > 0)
             joints += fmt::format(
                 R"({}{{"name": "j{}", "type": "{}", "bodies": ["{}", "l{}"], "point": [{}, 0, 0], "axis": [0, {}, 1]{}}})",
@@ -39,7 +41,8 @@ Scene random_smooth_scene(std::uint64_t seed) {
         end += length;
     }
     if (kind == 0 || pick(2))
-        forces = fmt::format(R"({{"body": "l{}", "force": {}, "torque": {}}})", pick(links), vector(3), vector(0.2));
+        forces = fmt::format(R"({{"body": "l{}", "force": {}, "torque": {}}})", pick(links), vector(3),
+                             vector(0.2));
     const std::string text = fmt::format(
         R"({{"seconds": 0.5, "gravity": [0, -9.81, 0], "method": {{{}, "dt": {}}}, "bodies": [{}], "joints": [{}], "forces": [{}]}})",
         method, 1 / steps_per_second[pick(3)], bodies, joints, forces);

@@ -59,10 +59,13 @@ async function measure(c) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, bypassCSP: true });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
+  const work = async () => (await session.send('SystemInfo.getProcessInfo')).processInfo.reduce((sum, p) => sum + p.cpuTime, 0);
+  const before = await work();
   const start = Date.now();
   await page.goto(url, { timeout: PATIENCE });
   await page.waitForFunction(() => window.tenon?.stage?.drawn > 0 && window.tenon.views.length && window.tenon.views[0].moment, null, { polling: 20, timeout: PATIENCE });
   const first = (Date.now() - start) / 1000;
+  const processor = (await work()) - before; // of the browser: what a busy machine does not change
   // plays, turned a little before each picture so that each is drawn anew
   const rate = await page.evaluate(async () => {
     const { tenon } = window;
@@ -94,11 +97,11 @@ async function measure(c) {
   const heap = await page.evaluate(() => performance.memory.usedJSHeapSize / 2 ** 20);
   const triangles = await page.evaluate(() => window.tenon.stage.renderer.info.render.triangles);
   const server = family(child.pid).reduce((sum, pid) => sum + memoryOf(pid), 0) / 1024;
-  return { file: statSync(file).size / 1e6, first, rate, heap, triangles, tab: of('renderer'), drawing: of('GPU'), server };
+  return { file: statSync(file).size / 1e6, first, processor, rate, heap, triangles, tab: of('renderer'), drawing: of('GPU'), server };
 }
 
 let failed = 0;
-console.log('case           of               file MB   first picture s   pictures/s   triangles   tab MB (heap)   drawing MB   server MB');
+console.log('case           of               file MB   first picture s (processor s)   pictures/s   triangles   tab MB (heap)   drawing MB   server MB');
 try {
   for (const c of cases) {
     if (!c.name.includes(only)) continue;
@@ -106,7 +109,7 @@ try {
       const m = await measure(c);
       const good = (!c.first || m.first < c.first) && m.tab < 1000 && m.server < 1000;
       if (!good) failed++;
-      console.log(`${c.name.padEnd(14)} ${c.what.padEnd(15)} ${m.file.toFixed(1).padStart(8)} ${m.first.toFixed(2).padStart(17)} ${m.rate.toFixed(1).padStart(12)} ` +
+      console.log(`${c.name.padEnd(14)} ${c.what.padEnd(15)} ${m.file.toFixed(1).padStart(8)} ${`${m.first.toFixed(2)} (${m.processor.toFixed(2)})`.padStart(31)} ${m.rate.toFixed(1).padStart(12)} ` +
         `${String(m.triangles).padStart(11)} ${`${m.tab.toFixed(0)} (${m.heap.toFixed(0)})`.padStart(15)} ${m.drawing.toFixed(0).padStart(12)} ${m.server.toFixed(0).padStart(11)}  ${good ? '' : 'FAIL'}`);
     } catch (error) {
       failed++;

@@ -13,22 +13,35 @@ void reduce(ContactList& contacts, std::size_t first) {
     // The first is chosen along a fixed direction of space, not by depth, so that a body at rest keeps its points.
     const Vec3 along = std::abs(n.x()) < 0.6 ? Vec3::UnitX().cross(n) : Vec3::UnitY().cross(n);
     std::size_t keep[max_points] = {0, 0, 0, 0};
-    auto best = [&](auto&& score) {
+    // Points that do not touch yet carry nothing: by what they are farther apart than the deepest they count less far out.
+    // Where gaps are wide the bodies are fast, and all points may meet within the step.
+    double deepest_distance = 1e300, widest = -1e300, span = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        deepest_distance = std::min(deepest_distance, c[i].distance);
+        widest = std::max(widest, c[i].distance);
+        span = std::max(span, (c[i].point - c[0].point).norm());
+    }
+    const double free_gap = deepest_distance + 2e-3 * span;
+    const double weight = widest - deepest_distance < 0.05 * span ? 20.0 : 0.0;
+    auto best = [&](double scale, auto&& score) {
         std::size_t winner = 0;
         double value = -1e300;
-        for (std::size_t i = 0; i < count; ++i)
-            if (const double s = score(c[i].point); s > value) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const double gap = std::max(0.0, c[i].distance - free_gap);
+            if (const double s = score(c[i].point) - weight * gap * scale; s > value) {
                 value = s;
                 winner = i;
             }
+        }
         return winner;
     };
-    keep[0] = best([&](const Vec3& p) { return along.dot(p); });
+    keep[0] = best(1.0, [&](const Vec3& p) { return along.dot(p); });
     const Vec3 a = c[keep[0]].point;
-    keep[1] = best([&](const Vec3& p) { return (p - a).squaredNorm(); });
+    keep[1] = best(1.0, [&](const Vec3& p) { return (p - a).norm(); });
     const Vec3 b = c[keep[1]].point;
-    keep[2] = best([&](const Vec3& p) { return n.dot((b - a).cross(p - a)); });
-    keep[3] = best([&](const Vec3& p) { return -n.dot((b - a).cross(p - a)); });
+    const double length = (b - a).norm();
+    keep[2] = best(length, [&](const Vec3& p) { return n.dot((b - a).cross(p - a)); });
+    keep[3] = best(length, [&](const Vec3& p) { return -n.dot((b - a).cross(p - a)); });
     // the deepest must stay: it takes the place of the nearest kept one
     std::size_t deepest = 0;
     for (std::size_t i = 1; i < count; ++i)

@@ -13,7 +13,6 @@
 #include "methods/affine/free_body.hpp"
 #include "methods/affine/newton_system.hpp"
 #include "methods/affine/open_start.hpp"
-#include "methods/affine/saved_parts.hpp"
 #include "model/initial_check.hpp"
 
 namespace tenon {
@@ -101,7 +100,8 @@ StepReport AffineMethod::step(const Model& model, State& state, Outputs& outputs
     step_ = state.step;
     if (!opened_.empty()) state.q = std::exchange(opened_, {});
     report.warnings = std::exchange(told_, {});
-    plan_restitution(model, state, dt);
+    if (first_step_)
+        plan_ = plan_restitution(model, state, thinnest_body(model, state), dt, settings_, scale_.dhat);
     outputs.contacts.clear();
     joint_loads_.assign(model.joints.size(), {});
     totals_ = {};
@@ -148,27 +148,6 @@ double AffineMethod::advance(const Model& model, State& state, Outputs& outputs,
 void AffineMethod::predict(const Model& model, const State& state, double now, double h) {
     prepare_bodies(model, state, now, h);  // targets q~ (Eq. 9)
     solve_free_bodies();
-}
-
-// The integrator, the range and the stiffness that bounce as wanted, before the first step.
-void AffineMethod::plan_restitution(const Model& model, const State& state, double dt) {
-    if (!first_step_) return;
-    BounceWish wish;
-    wish.restitution = settings_.restitution >= 0.0 ? settings_.restitution : wanted_restitution(model);
-    wish.speed =
-        settings_.restitution_speed > 0.0 ? settings_.restitution_speed : expected_impact_speed(model, state);
-    if (wish.restitution <= 0.0 || wish.speed <= 0.0) return;
-    wish.dt = dt;
-    wish.gravity = state.gravity.norm();
-    const bool dhat_given = settings_.dhat > 0.0 || model.contact_spec.dhat;
-    wish.least_dhat = scale_.dhat;
-    wish.most_dhat =
-        dhat_given ? scale_.dhat : std::max(scale_.dhat, std::min(0.1 * thinnest_body(model, state), 1.0));
-    if (settings_.integrator_given) wish.integrator = settings_.integrator;
-    wish.stiffness = settings_.contact_stiffness;
-    plan_ = plan_bounce(wish);
-    scale_.dhat = plan_.dhat;
-    settings_.integrator = plan_.integrator;
 }
 
 void AffineMethod::prepare_bodies(const Model& model, const State& state, double now, double dt) {
@@ -520,7 +499,7 @@ void AffineMethod::finish(State& state, double dt) {
 
 void AffineMethod::save(std::ostream& out) const {
     write_value(out, first_step_);
-    write_plan(out, plan_);
+    write_value(out, plan_);
     write_value(out, scale_);
     write_value(out, smallest_dhat_);
     write_value(out, eps_v_);
@@ -539,7 +518,7 @@ void AffineMethod::load(std::istream& in) {
         opened_.clear();
         told_.clear();
     }
-    read_plan(in, plan_);
+    read_value(in, plan_);
     if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
     read_value(in, smallest_dhat_);

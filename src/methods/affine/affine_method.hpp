@@ -34,7 +34,6 @@ class AffineMethod final : public Stepper {
     void load(std::istream& in) override;
 
   private:
-    void plan_restitution(const Model& model, const State& state, double dt);
     double advance(const Model& model, State& state, Outputs& outputs, double now, double longest, double dt,
                    StepReport& report);
     void predict(const Model& model, const State& state, double now, double h);

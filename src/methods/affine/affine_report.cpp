@@ -127,8 +127,8 @@ double AffineMethod::smallest_kappa(const Model& model, const State& state) cons
     double smallest = 1e300;
     for (int i = 0; i < model.bodies.size(); ++i)
         if (state.dynamic(i) && model.bodies.volume[i] > 0)
-            smallest =
-                std::min(smallest, rigidity_of(model, i) / (bodies_.potential_scale * model.bodies.volume[i]));
+            smallest = std::min(smallest,
+                                rigidity_of(model, i) / (bodies_.potential_scale * model.bodies.volume[i]));
     return smallest < 1e300 ? smallest : 0.0;
 }
 

@@ -6,7 +6,6 @@
 
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
-#include "methods/affine/saved_parts.hpp"
 
 namespace tenon::affine {
 namespace {
@@ -156,7 +155,7 @@ void CandidateCache::save(std::ostream& out) const {
     write_value(out, age_);
     write_value(out, planned_);
     write_value(out, can_last_);
-    write_motions(out, motions_);
+    write_values(out, motions_);
     write_values(out, crowded_);
 }
 
@@ -164,7 +163,7 @@ void CandidateCache::load(std::istream& in, std::size_t bodies) {
     read_value(in, age_);
     read_value(in, planned_);
     read_value(in, can_last_);
-    read_motions(in, motions_, bodies);
+    read_values(in, motions_);
     read_values(in, crowded_);
     if (age_ >= 0 && (motions_.size() != bodies || crowded_.size() != bodies))
         throw std::runtime_error("the checkpoint holds another number of bodies");

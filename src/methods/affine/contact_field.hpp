@@ -137,7 +137,7 @@ class ContactField {
     // Positive part of force x (-second derivative of the distance): up to two directions. Returns their number.
     int curvatures(int k, const ContactPoint& point, std::array<ContactCurvature, 2>& out) const;
     void lag_friction(int k);  // takes present contacts as the friction's normal forces
-    double safe_step(int k, double t_max, double keep) const;  // along the trial step, CCD
+    double safe_step(int k, double t_max, double keep) const;           // along the trial step, CCD
     double least_gap(int k) const { return least_gap(set_.pairs[k]); }  // m: no step closes a gap below it
     // Where pair k's contacts have come far closer than barriers usually let them: a stronger one from the next evaluation
     // on. True when that was so.

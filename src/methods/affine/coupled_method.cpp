@@ -9,12 +9,10 @@
 
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
-#include "math/union_find.hpp"
 #include "methods/affine/barrier_scale.hpp"
 #include "methods/affine/bodies.hpp"
 #include "methods/affine/deformation.hpp"
 #include "methods/affine/joints.hpp"
-#include "methods/affine/saved_parts.hpp"
 #include "model/joint_rows.hpp"
 #include "model/keyframes.hpp"
 
@@ -104,21 +102,13 @@ bool needs_coupled_solve(const Model& model) {
     return !model.elastic.empty() || needs_coupled_solve(scene);
 }
 
-// Turns of linked bodies are what islands resolve slowly: their joints are linear in q, where a turn is a strain. In closed
-// loops rows repeat each other, which islands bear better.
+// Turns of linked bodies are what islands resolve slowly: their joints are linear in q, where a turn is a strain.
 bool links_moving_bodies(const Model& model) {
-    const int fixed = model.bodies.size();
-    const auto node = [&](int body) {
-        return body >= 0 && model.bodies.start_type[body] != BodyType::static_body ? body : fixed;
+    const auto moves = [&](int body) {
+        return body >= 0 && model.bodies.start_type[body] != BodyType::static_body;
     };
-    UnionFind linked(static_cast<std::size_t>(fixed) + 1);
-    bool any = false;
-    for (const Joint& joint : model.joints) {
-        const int a = node(joint.bodies[0]), b = node(joint.bodies[1]);
-        if (!linked.join(a, b)) return false;
-        any = any || (a != fixed && b != fixed);
-    }
-    return any;
+    return std::any_of(model.joints.begin(), model.joints.end(),
+                       [&](const Joint& joint) { return moves(joint.bodies[0]) && moves(joint.bodies[1]); });
 }
 
 std::optional<Unsupported> unsupported_when_coupled(const Scene& scene) {
@@ -164,7 +154,8 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     timer_.reset();
     if (!opened_.empty()) state.q = std::exchange(opened_, {});
     report.warnings = std::exchange(told_, {});
-    plan_restitution(model, state, dt);
+    if (first_step_)
+        plan_ = plan_restitution(model, state, thinnest_part(model, state), dt, settings_, scale_.dhat);
     prepare(model, state, dt);
     prepare_contacts(model, state, dt);
     CoupledOptions options;
@@ -224,27 +215,6 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     first_step_ = false;
     last_h_ = dt;
     return report;
-}
-
-// As for islands: the integrator, range and stiffness that bounce as wanted, before the first step.
-void CoupledMethod::plan_restitution(const Model& model, const State& state, double dt) {
-    if (!first_step_) return;
-    BounceWish wish;
-    wish.restitution = settings_.restitution >= 0.0 ? settings_.restitution : wanted_restitution(model);
-    wish.speed =
-        settings_.restitution_speed > 0.0 ? settings_.restitution_speed : expected_impact_speed(model, state);
-    if (wish.restitution <= 0.0 || wish.speed <= 0.0) return;
-    wish.dt = dt;
-    wish.gravity = state.gravity.norm();
-    const bool dhat_given = settings_.dhat > 0.0 || model.contact_spec.dhat;
-    wish.least_dhat = scale_.dhat;
-    wish.most_dhat =
-        dhat_given ? scale_.dhat : std::max(scale_.dhat, std::min(0.1 * thinnest_part(model, state), 1.0));
-    if (settings_.integrator_given) wish.integrator = settings_.integrator;
-    wish.stiffness = settings_.contact_stiffness;
-    plan_ = plan_bounce(wish);
-    scale_.dhat = plan_.dhat;
-    settings_.integrator = plan_.integrator;
 }
 
 double CoupledMethod::rigidity_of(const Model& model, int body) const {
@@ -542,7 +512,7 @@ void CoupledMethod::write_outputs(const Model& model, State& state, Outputs& out
 
 void CoupledMethod::save(std::ostream& out) const {
     write_value(out, first_step_);
-    write_plan(out, plan_);
+    write_value(out, plan_);
     write_value(out, scale_);
     write_value(out, eps_v_);
     write_value(out, tolerance_);
@@ -565,7 +535,7 @@ void CoupledMethod::load(std::istream& in) {
         opened_.clear();
         told_.clear();
     }
-    read_plan(in, plan_);
+    read_value(in, plan_);
     if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
     read_value(in, eps_v_);

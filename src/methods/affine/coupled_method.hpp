@@ -27,7 +27,6 @@ class CoupledMethod final : public Stepper {
     void load(std::istream& in) override;
 
   private:
-    void plan_restitution(const Model& model, const State& state, double dt);
     void prepare(const Model& model, const State& state, double h);
     void prepare_body(const Model& model, const State& state, int node, const Wrench& wrench);
     void prepare_vertices(const State& state, int node, const std::vector<std::vector<Vec3>>& acceleration);

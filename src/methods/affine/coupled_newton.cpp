@@ -15,6 +15,8 @@ constexpr int most_cuts = 60;         // of a step by contact
 constexpr double shortest = 1e-9;     // part of a step that is worth taking
 constexpr double sufficient = 1e-4;   // part of the promised decrease
 constexpr double price_factor = 2.0;  // times a row's multiplier: what its residual costs
+constexpr double closed_part = 0.01,
+                 linear_part = 1e-3;  // of the tolerance: what trial states and linear solves close to
 constexpr int most_blocked = 40;      // steps one after the other of which contact leaves nearly nothing
 
 }  // namespace
@@ -49,7 +51,7 @@ void CoupledNewton::find_direction() {
         system_.assemble(step_, *q_, x_, vertices_, *multipliers_);
     }
     const auto stage = timer_.stage("solve");
-    system_.solve(step_, direction_, *multipliers_);
+    system_.solve(step_, linear_part * options_.joint_tolerance, direction_, *multipliers_);
     ++result_.solves;
     slope_ = 0.0;
     for (std::size_t k = 0; k < direction_.size(); ++k) slope_ += system_.gradient()[k] * direction_[k];
@@ -91,8 +93,8 @@ void CoupledNewton::make_trial(double t) {
             gap_[r] = trial_values_[r] - (1.0 - t) * values_[r];
             worst = std::max(worst, std::abs(gap_[r]));
         }
-        if (worst <= 0.01 * options_.joint_tolerance) return;
-        system_.close(step_, gap_, correction_);
+        if (worst <= closed_part * options_.joint_tolerance) return;
+        system_.close(step_, gap_, linear_part * options_.joint_tolerance, correction_);
         for (std::size_t n = 0; n < trial_.size(); ++n)
             trial_[n] = moved(step_.nodes.node[n], trial_[n],
                               Eigen::Map<const Vec12>(correction_.data() + 12 * n), 1.0);

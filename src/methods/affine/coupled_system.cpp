@@ -3,21 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
 #include "math/parallel.hpp"
-#include "math/union_find.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::affine {
 namespace {
 
-constexpr double row_weight = 1e4;     // times the inertia that a row feels, in the augmented matrix
-constexpr double most_carried = 1e7;   // times that, for what hangs on a row
-constexpr int most_refinements = 20;   // of a solve with rows
-constexpr double closed_part = 1e-15;  // of the nodes' size
-constexpr double least_turn = 0.05;    // of a body's own inertia that its turns keep
+constexpr double least_turn = 0.05;  // of a body's own inertia that its turns keep
 
 using Block = Eigen::Map<Mat12>;
 
@@ -272,47 +266,6 @@ void CoupledSystem::to_increments(CoupledStep& step, const std::vector<Mat34>& q
     });
 }
 
-// W of each row, in inertias that it feels. A row may have to carry all that hangs on it: the more unequal the masses of a
-// mechanism and the longer it is, the more.
-void CoupledSystem::add_rows(const CoupledStep& step) {
-    const std::vector<CoupledRow>& rows = step.joints.rows();
-    rows_.resize(rows.size());
-    row_weight_.resize(rows.size());
-    std::vector<Eigen::LDLT<Mat12>> inverse(step.node.size());
-    std::vector<char> known(step.node.size(), 0);
-    UnionFind mechanisms(step.node.size());
-    for (const CoupledRow& row : rows)
-        for (int k = 1; k < row.count; ++k) mechanisms.join(row.node[0], row.node[k]);
-    struct Mechanism {
-        double lightest = 1e300, heaviest = 0.0, nodes = 0.0;
-    };
-    std::vector<Mechanism> of(step.node.size());
-    for (int n = 0; n < step.nodes.size(); ++n) {
-        Mechanism& m = of[mechanisms.root(n)];
-        m.lightest = std::min(m.lightest, step.node[n].mass[3]);
-        m.heaviest = std::max(m.heaviest, step.node[n].mass[3]);
-        ++m.nodes;
-    }
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-        double ease = 0.0;
-        for (int k = 0; k < rows[r].count; ++k) {
-            const int n = rows[r].node[k];
-            rows_[r][k] = map_[n].transpose() * Eigen::Map<const Vec12>(rows[r].gradient[k].data());
-            if (!known[n]) {
-                known[n] = 1;
-                inverse[n].compute(Eigen::Map<const Mat12>(plain_.diagonal_block(n)));
-            }
-            ease += rows_[r][k].dot(inverse[n].solve(rows_[r][k]));
-        }
-        const Mechanism& m = of[mechanisms.root(rows[r].node[0])];
-        const double length = std::max(1.0, m.nodes / 30.0);
-        const double carries = std::min(length * length * m.heaviest / m.lightest, most_carried);
-        row_weight_[r] = ease > 0.0 ? row_weight * carries / ease : 0.0;
-    }
-    for (std::size_t r = 0; r < rows.size(); ++r)
-        add_square(row_weight_[r], rows[r].count, rows[r].node.data(), rows_[r].data());
-}
-
 void CoupledSystem::assemble(CoupledStep& step, const std::vector<Mat34>& q, const std::vector<Vec3>& x,
                              const std::vector<std::vector<Vec3>>& vertices,
                              const std::vector<double>& multipliers) {
@@ -365,67 +318,6 @@ void CoupledSystem::solve_factored(const std::vector<double>& right, std::vector
     for (std::size_t k = 0; k < right.size(); ++k) correction_[k] = scale_[k] * right[k];
     solver_.solve(correction_.data(), out.data());
     for (std::size_t k = 0; k < right.size(); ++k) out[k] *= scale_[k];
-}
-
-double CoupledSystem::row_value(const CoupledStep& step, std::size_t r, const std::vector<double>& x) const {
-    const CoupledRow& row = step.joints.rows()[r];
-    double sum = 0.0;
-    for (int k = 0; k < row.count; ++k)
-        sum += rows_[r][k].dot(Eigen::Map<const Vec12>(x.data() + 12 * row.node[k]));
-    return sum;
-}
-
-// H x + C^T y = right, C x = -gap, by the augmented matrix and refinement on the true residual.
-void CoupledSystem::solve_with_rows(const CoupledStep& step, const std::vector<double>& right,
-                                    const std::vector<double>& gap, std::vector<double>& out,
-                                    std::vector<double>& multipliers) {
-    const std::vector<CoupledRow>& rows = step.joints.rows();
-    double size = 0.0;
-    for (const CoupledNode& node : step.nodes.node) size = std::max(size, node.size);
-    out.assign(right.size(), 0.0);
-    multipliers.assign(rows.size(), 0.0);
-    residual_.resize(right.size());
-    open_.resize(rows.size());
-    std::vector<double> change;
-    double last = 1e300;
-    for (int refinement = 0; refinement < most_refinements; ++refinement) {
-        plain_.multiply(out.data(), residual_.data());
-        for (std::size_t k = 0; k < right.size(); ++k) residual_[k] = right[k] - residual_[k];
-        double worst = 0.0;
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            open_[r] = -gap[r] - row_value(step, r, out);
-            worst = std::max(worst, std::abs(open_[r]));
-            const double pull = row_weight_[r] * open_[r] - multipliers[r];
-            for (int k = 0; k < rows[r].count; ++k)
-                Eigen::Map<Vec12>(residual_.data() + 12 * rows[r].node[k]) += pull * rows_[r][k];
-        }
-        if (refinement > 1 && (worst <= closed_part * size || (refinement > 4 && worst > 0.5 * last))) break;
-        last = worst;
-        solve_factored(residual_, change);
-        for (std::size_t k = 0; k < right.size(); ++k) out[k] += change[k];
-        for (std::size_t r = 0; r < rows.size(); ++r)
-            multipliers[r] += row_weight_[r] * (row_value(step, r, change) - open_[r]);
-    }
-}
-
-void CoupledSystem::solve(const CoupledStep& step, std::vector<double>& direction,
-                          std::vector<double>& multipliers) {
-    std::vector<double> right(gradient_.size());
-    for (std::size_t k = 0; k < right.size(); ++k) right[k] = -gradient_[k];
-    const std::vector<CoupledRow>& rows = step.joints.rows();
-    if (rows.empty()) {
-        solve_factored(right, direction);
-        return;
-    }
-    std::vector<double> gap(rows.size());
-    for (std::size_t r = 0; r < rows.size(); ++r) gap[r] = rows[r].value;
-    solve_with_rows(step, right, gap, direction, multipliers);
-}
-
-void CoupledSystem::close(const CoupledStep& step, const std::vector<double>& gap,
-                          std::vector<double>& increments) {
-    std::vector<double> multipliers;
-    solve_with_rows(step, std::vector<double>(gradient_.size(), 0.0), gap, increments, multipliers);
 }
 
 }  // namespace tenon::affine

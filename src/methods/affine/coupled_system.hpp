@@ -19,10 +19,12 @@ class CoupledSystem {
     // multipliers of the rows bend the bodies' turns.
     void assemble(CoupledStep& step, const std::vector<Mat34>& q, const std::vector<Vec3>& x,
                   const std::vector<std::vector<Vec3>>& vertices, const std::vector<double>& multipliers);
-    // The Newton direction, with the rows' values closed; fills the multipliers.
-    void solve(const CoupledStep& step, std::vector<double>& direction, std::vector<double>& multipliers);
+    // The Newton direction, with the rows' values closed to `enough`; fills the multipliers.
+    void solve(const CoupledStep& step, double enough, std::vector<double>& direction,
+               std::vector<double>& multipliers);
     // The smallest increments, in the metric of the matrix, that change the rows by -gap.
-    void close(const CoupledStep& step, const std::vector<double>& gap, std::vector<double>& increments);
+    void close(const CoupledStep& step, const std::vector<double>& gap, double enough,
+               std::vector<double>& increments);
 
     const std::vector<double>& gradient() const { return gradient_; }  // of the increments
     const solve::BlockMatrix& matrix() const { return plain_; }
@@ -50,8 +52,11 @@ class CoupledSystem {
     void add_rows(const CoupledStep& step);
     void factor();
     void solve_factored(const std::vector<double>& right, std::vector<double>& out);
+    void add_pulls(const CoupledStep& step, const std::vector<double>& pull, std::vector<double>& load) const;
+    void close_by_gradients(const CoupledStep& step, double closed, std::vector<double>& x,
+                            std::vector<double>& multipliers);
     void solve_with_rows(const CoupledStep& step, const std::vector<double>& right,
-                         const std::vector<double>& gap, std::vector<double>& out,
+                         const std::vector<double>& gap, double enough, std::vector<double>& out,
                          std::vector<double>& multipliers);
 
     solve::BlockMatrix matrix_, plain_, scaled_;
@@ -65,6 +70,7 @@ class CoupledSystem {
     std::vector<std::array<Vec12, 4>> rows_;  // of increments
     std::vector<double> row_weight_, scale_;
     std::vector<double> residual_, correction_, open_;
+    std::vector<double> search_, image_, load_, change_, best_x_, best_multipliers_;  // of gradients
     std::vector<ElementResponse> responses_;
     int shifts_ = 0;
 };

@@ -233,4 +233,24 @@ double wanted_restitution(const Model& model) {
     return wanted;
 }
 
+BouncePlan plan_restitution(const Model& model, const State& state, double thinnest, double dt,
+                            Settings& settings, double& dhat) {
+    BounceWish wish;
+    wish.restitution = settings.restitution >= 0.0 ? settings.restitution : wanted_restitution(model);
+    wish.speed =
+        settings.restitution_speed > 0.0 ? settings.restitution_speed : expected_impact_speed(model, state);
+    if (wish.restitution <= 0.0 || wish.speed <= 0.0) return {};
+    wish.dt = dt;
+    wish.gravity = state.gravity.norm();
+    const bool dhat_given = settings.dhat > 0.0 || model.contact_spec.dhat;
+    wish.least_dhat = dhat;
+    wish.most_dhat = dhat_given ? dhat : std::max(dhat, std::min(0.1 * thinnest, 1.0));
+    if (settings.integrator_given) wish.integrator = settings.integrator;
+    wish.stiffness = settings.contact_stiffness;
+    const BouncePlan plan = plan_bounce(wish);
+    dhat = plan.dhat;
+    settings.integrator = plan.integrator;
+    return plan;
+}
+
 }  // namespace tenon::affine

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "methods/affine/integrator.hpp"
+#include "methods/affine/settings.hpp"
 #include "tenon/state.hpp"
 
 namespace tenon::affine {
@@ -52,5 +52,10 @@ double expected_impact_speed(const Model& model, const State& state);
 
 // The largest restitution that materials, bodies and rules for pairs ask for.
 double wanted_restitution(const Model& model);
+
+// What a scene's first step plans: the range and the integrator that bounce as its materials or settings wish, which are
+// changed in place. `thinnest`: of the parts that move, m. Nothing is planned, and `wanted` is 0, where nothing bounces.
+BouncePlan plan_restitution(const Model& model, const State& state, double thinnest, double dt,
+                            Settings& settings, double& dhat);
 
 }  // namespace tenon::affine

@@ -43,7 +43,7 @@ double coordinate_rate(const DriveRow& drive, const Joint& joint, const Mat34& q
 // With gains: f = kp (w - theta) + kd (w' - theta'), where w' is 0 for positions, as a spring about the target that balances both.
 // Without: as stiff as the row can be, positions damped.
 void begin_servo(DriveRow& drive, const MotorSpec& motor, const StepStart& start, double predicted,
-                 double eta) {
+                 double eta, bool euler) {
     const double wanted = motor_target(motor, start.state, start.time);
     drive.bound = motor.max;
     if (drive.has_gains) {
@@ -55,9 +55,12 @@ void begin_servo(DriveRow& drive, const MotorSpec& motor, const StepStart& start
     } else if (motor.type == MotorSpec::Type::velocity) {
         drive.target = predicted + eta * wanted;
     } else if (drive.bound < 1e299) {  // theta - w + tau ((theta - predicted)/eta - dw/dt) = 0
-        const double rate = (wanted - motor_target(motor, start.state, start.time - eta)) / eta;
+        // the target's rate by the integrator's own rule: what follows its target stays on it
+        const double h = euler ? eta : 1.5 * eta, last = motor_target(motor, start.state, start.time - h);
+        const double before =
+            euler ? last : (4.0 * last - motor_target(motor, start.state, start.time - 2.0 * h)) / 3.0;
         const double share = settling_time / eta;
-        drive.target = (wanted + share * predicted + settling_time * rate) / (1.0 + share);
+        drive.target = (wanted + share * (predicted + wanted - before)) / (1.0 + share);
     } else {
         drive.target = wanted;
     }
@@ -149,7 +152,7 @@ void begin_step(DriveRow& drive, const Joint& joint, const std::array<double, 3>
             drive.high = (*spec->limits)[1];
             break;
         case Kind::servo:
-            begin_servo(drive, spec->motor, start, predicted, eta);
+            begin_servo(drive, spec->motor, start, predicted, eta, euler || !start.previous_q);
             break;
         case Kind::friction:
             drive.target = predicted;

@@ -112,6 +112,10 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
         int substeps = whole ? std::min(4, options_.start_substeps) : options_.start_substeps;
         for (int tries = 1; !advance_in_substeps(model, state, dt, substeps, tries == most_tries); ++tries)
             substeps *= finer;
+        // what jumped within the step is no history for BDF2: two more steps without
+        for (const Component* component : current_)
+            if (options_.bdf2 && component->reached_limit())
+                for (int body : component->bodies) euler_left_[body] = std::max(euler_left_[body], 2);
     }
     {
         auto guard = timer_.stage("outputs");

@@ -10,9 +10,12 @@ namespace tenon::articulated {
 namespace {
 
 constexpr double too_far = 1.0;  // rad: a turn that one linearisation cannot follow
-constexpr double slow_passes =
-    0.2;  // passes that leave more than this of the distance are given up for a new linearisation
+// Passes that leave more than this of the distance are given up for a new linearisation; in the last try, where redundant joints
+// near a dead point may need many of them, later.
+constexpr double slow_passes = 0.2, slowest_passes = 0.7;
 constexpr int most_branch_solves = 40;
+constexpr int last_try_iterations = 4;  // times the linearisations otherwise allowed
+constexpr int last_try_passes = 3;      // times the corrections
 
 }  // namespace
 
@@ -33,7 +36,9 @@ double NewtonLoop::distance(const Balance& balance) const {
 SolveReport NewtonLoop::run() {
     const std::vector<int>& bodies = component_.bodies;
     predict(field_, bodies);
-    for (int iteration = 1; iteration <= options_.max_iterations; ++iteration) {
+    // where no smaller steps come after this one, friction that settles slowly is worth waiting for
+    const int most = may_give_up_ ? options_.max_iterations : last_try_iterations * options_.max_iterations;
+    for (int iteration = 1; iteration <= most; ++iteration) {
         check_interrupt();
         ConvexSolve convex(field_, contacts_, component_, touched_);
         report_.solves += convex.run(touches_ ? options_.contact.max_iterations : most_branch_solves);
@@ -57,6 +62,8 @@ Balance NewtonLoop::judge_iterate() {
 // Passes with the factors of the last solve, while each brings the iterate closer. True at the solution.
 bool NewtonLoop::correct() {
     double before = 1e300;
+    const double slow = may_give_up_ ? slow_passes : slowest_passes;
+    const int most = may_give_up_ ? options_.max_corrections : last_try_passes * options_.max_corrections;
     for (int pass = 0;; ++pass) {
         const Balance balance = judge_iterate();
         report_.residual = balance.gap;
@@ -66,7 +73,7 @@ bool NewtonLoop::correct() {
             for (int body : touched_) friction = std::max(friction, contacts_.update_lag(field_, body));
             return friction <= contact_tolerance * balance.scale;
         }
-        if (!balance.consistent || pass >= options_.max_corrections || !(now < slow_passes * before)) break;
+        if (!balance.consistent || pass >= most || !(now < slow * before)) break;
         before = now;
         component_.refine(field_);
         ++report_.corrections;

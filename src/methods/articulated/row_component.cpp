@@ -175,6 +175,10 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
 }
 
 void RowComponent::begin_step(const BodyField& field, const StepStart& start) {
+    motors_start_ =
+        !start.previous_q && std::any_of(drives_.begin(), drives_.end(), [](const DriveRow& drive) {
+            return drive.kind == DriveRow::Kind::servo && !drive.has_gains;
+        });
     for (std::size_t k = 0; k < joint_blocks_.size(); ++k) {
         const auto& coordinate = start.state.joint_coordinate[joint_blocks_[k].joint];
         for (int d = joint_blocks_[k].first_drive; d < joint_blocks_[k].drive_end; ++d)
@@ -366,10 +370,10 @@ Vec3 RowComponent::term_slope(std::size_t k, const Vec3& at) const {
 }
 
 bool RowComponent::reached_limit() const {
-    return std::any_of(drives_.begin(), drives_.end(), [](const DriveRow& drive) {
-        return drive.kind == DriveRow::Kind::limit && drive.started == DriveRow::Branch::off &&
-               drive.branch != DriveRow::Branch::off;
-    });
+    return motors_start_ || std::any_of(drives_.begin(), drives_.end(), [](const DriveRow& drive) {
+               return drive.kind == DriveRow::Kind::limit && drive.started == DriveRow::Branch::off &&
+                      drive.branch != DriveRow::Branch::off;
+           });
 }
 
 void RowComponent::project(BodyField& field, std::vector<Mat34>& at_start) {

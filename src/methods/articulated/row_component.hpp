@@ -82,6 +82,7 @@ class RowComponent : public Component, private BoundedTerms {
     std::vector<Vec3> contact_separation_;  // per contact, at the linearisation
     DualRows rows_;
     bool may_be_redundant_ = false;  // joints close loops
+    bool motors_start_ = false;      // a step without history: motors may change speeds at once
     ContactSet* contacts_ = nullptr;
     std::vector<int> contact_points_;  // contacts between its own bodies: indices into the set
     int first_contact_block_ = 0;

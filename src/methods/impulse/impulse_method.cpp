@@ -21,6 +21,7 @@ constexpr double touching_gap = 1e-5, default_slop = 5e-3;
 // Frequency of contacts in sub-steps over that of the sub-steps, times the square root of the passes: piles that few passes
 // solve only roughly come to rest when contacts are softer than the passes' error.
 constexpr double soft_contact = 0.1;
+constexpr double substep_rate = 1200;  // 1/s
 // Normals of one flat contact agree to this much (1 - cosine).
 constexpr double parallel_normals = 1e-9;
 
@@ -74,6 +75,13 @@ ImpulseMethod::ImpulseMethod(const Model& model, const State& state, const Param
         if (state.dynamic(i)) smallest_ = std::min(smallest_, model.shape_of(i).radius);
     if (smallest_ > 1e299) smallest_ = 1.0;
     slop_ = settings_.slop > 0 ? settings_.slop : default_slop * smallest_;
+}
+
+// Tall stacks need sub-steps that are short, not many: a step of 1/60 s has more of them than one of 1/100 s.
+int ImpulseMethod::substeps() const {
+    if (settings_.solver != Solver::gauss_seidel) return 1;
+    if (settings_.substeps > 0) return settings_.substeps;
+    return static_cast<int>(std::clamp(std::ceil(substep_rate * problem_.dt - 1e-9), 6.0, 32.0));
 }
 
 StepReport ImpulseMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
@@ -260,14 +268,15 @@ SolveReport ImpulseMethod::solve_contacts(const State& state) {
     if (substeps() > 1) {
         hold_single_bodies(problem_, 5 * gravity_step, slop_, held_);
         SubstepSettings sub;
-        sub.substeps = settings_.substeps;
-        sub.max_sweeps = std::max(1, sweeps / (2 * settings_.substeps));
+        sub.substeps = substeps();
+        sub.max_sweeps = settings_.sweeps > 0 ? std::max(1, sweeps / (2 * sub.substeps))
+                                              : std::clamp(2000 / std::max(1, contacts), 1, 16);
         sub.tolerance = tolerance;
         sub.touching = touching_gap * smallest_;
         sub.slop = settings_.slop;
         sub.frequency = settings_.contact_frequency > 0
                             ? settings_.contact_frequency
-                            : soft_contact * std::sqrt(sub.max_sweeps) * settings_.substeps / problem_.dt;
+                            : soft_contact * std::sqrt(sub.max_sweeps) * sub.substeps / problem_.dt;
         sub.max_push = 0.2 * smallest_ / problem_.dt;
         substep_solver_.prepare(problem_, sub, held_);
         const SolveReport report = substep_solver_.solve(problem_, held_);

@@ -24,7 +24,7 @@ class ImpulseMethod final : public Stepper {
     const ContactProblem& problem() const { return problem_; }
 
   private:
-    int substeps() const { return settings_.solver == Solver::gauss_seidel ? settings_.substeps : 1; }
+    int substeps() const;
 
     // The stages of a step, in their order.
     void gather_bodies(const Model& model, const State& state, double dt);

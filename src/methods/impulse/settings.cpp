@@ -14,10 +14,10 @@ std::vector<ParamInfo> parameters() {
          0,
          0,
          {"gauss-seidel", "decomposition", "ffd", "pgs"}},
-        {"substeps", 6.0,
-         "sub-steps of solver=gauss-seidel; 1: sweeps at one set of positions, which are corrected "
-         "afterwards",
-         1, 1000},
+        {"substeps", 0.0,
+         "sub-steps of solver=gauss-seidel; 0: so many that one takes 1/1200 s, from 6 to 32; 1: sweeps at "
+         "one set of positions, which are corrected afterwards",
+         0, 1000},
         {"contact_frequency",
          0.0,
          "stiffness of contacts in sub-steps: how fast they undo penetration; 0: a tenth of the rate of "

@@ -117,8 +117,9 @@ TENON_INLINE float pass_over(WidePatch* patches, WidePoint* points, int begin, i
         const Eight closed = dot(frame.n, db.v - da.v) - s.touching;
         const Eight3 turn_a = cross(da.w, frame.n), turn_b = cross(db.w, frame.n);
         Eight sum_n = zero, sum_1 = zero, sum_2 = zero;
-        for (int i = g.first; i < g.first + g.count; ++i) {
-            WidePoint& c = points[i];
+        for (int step = 0; step < g.count; ++step) {
+            // forth and back in turn, so that no side of a face is always the first to take the load
+            WidePoint& c = points[pushing ? g.first + step : g.first + g.count - 1 - step];
             const Eight3 ra = load3(c.ra), rb = load3(c.rb);
             const Eight3 v = b.v + cross(b.w, rb) - a.v - cross(a.w, ra);
             const Eight gap = load(c.gap) + closed + dot(turn_a, ra) - dot(turn_b, rb);

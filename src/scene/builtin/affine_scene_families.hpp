@@ -14,5 +14,7 @@ std::vector<BuiltinScene> affine_chain_scenes();
 std::vector<BuiltinScene> affine_gear_scenes();
 std::vector<BuiltinScene> affine_joint_scenes();
 std::vector<BuiltinScene> affine_pile_scenes();
+std::vector<BuiltinScene> affine_coupled_scenes();
+std::vector<BuiltinScene> affine_machine_scenes();
 
 }  // namespace tenon

@@ -345,9 +345,10 @@ bool Importer::mass_with_holes(const Where& where, const Mesh& welded, const Vec
                                {second.y() + second.z(), second.z() + second.x(), second.x() + second.y()},
                                Quat(frame.axes)};
     body.density.reset();
-    warn(where, fmt::format("the mesh has holes ({:.2g} % of its area): its mass is {:g} kg, that of the volume with "
-                            "the holes closed",
-                            100 * capped.cap_share, *body.mass));
+    warn(where, fmt::format(
+                    "the mesh has holes ({:.2g} % of its area): its mass is {:g} kg, that of the volume with "
+                    "the holes closed",
+                    100 * capped.cap_share, *body.mass));
     return true;
 }
 

@@ -1,0 +1,160 @@
+#include "run/hand_over.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "methods/volume/untangle.hpp"
+#include "model/initial_check.hpp"
+#include "model/rigid_state.hpp"
+#include "run/failure_scene.hpp"
+#include "tenon/error.hpp"
+
+namespace tenon::run {
+namespace {
+
+constexpr double open_part =
+    1e-6;  // of the scene's length: a joint that may break and is open by more has broken
+
+long nearest_frame(const RunReader& reader, double time) {
+    const std::vector<FrameEntry> frames = reader.frame_list();
+    if (frames.empty())
+        throw InputError(reader.file(), "--from", "the run holds no frame", "record the run first");
+    const FrameEntry* best = &frames.front();
+    for (const FrameEntry& frame : frames)
+        if (std::abs(frame.time - time) < std::abs(best->time - time)) best = &frame;
+    if (time > frames.back().time * (1 + 1e-9) || time < frames.front().time * (1 - 1e-9))
+        throw InputError(reader.file(), "--from",
+                         fmt::format("{:g} s is outside the run, which goes from {:g} s to {:g} s", time,
+                                     frames.front().time, frames.back().time),
+                         "name a time within it");
+    return best->id;
+}
+
+// Methods other than affine know turns and shifts only, and a strain that one of them left is no load.
+void make_rigid(const Model& model, State& state) {
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        const model::RigidState rigid = model::rigid_state(state, i);
+        state.q[i] = model::to_q(rigid);
+        state.rate[i] = model::to_rate(rigid);
+    }
+}
+
+void find_broken_joints(const Model& model, State& state, std::vector<std::string>& told) {
+    const double open = open_part * scene_length(model, state);
+    for (std::size_t j = 0; j < model.joints.size(); ++j) {
+        const JointSpec& spec = model.joints[j].spec;
+        if (spec.break_force >= 1e299 && spec.break_torque >= 1e299) continue;
+        if (joint_residual(model, state, static_cast<int>(j)) <= open) continue;
+        state.broken[j] = 1;
+        told.push_back(fmt::format("joint '{}' is open there: taken as broken", spec.name));
+    }
+}
+
+// Joints are left out of the search and closed again by the method's first step; pairs that they join may stay as they
+// are where such bodies do not collide.
+Scene without_joints(Scene scene) {
+    if (!scene.contact.jointed_bodies_collide)
+        for (const JointSpec& joint : scene.joints)
+            if (joint.bodies[0] >= 0 && joint.bodies[1] >= 0) scene.contact.ignore.push_back(joint.bodies);
+    scene.joints.clear();
+    scene.tendons.clear();
+    scene.actuators.clear();
+    scene.sensors.clear();
+    scene.keyframes.clear();
+    scene.start.clear();
+    scene.expect.clear();
+    return scene;
+}
+
+void untangle(const RunReader& reader, const Scene& scene, const Model& model, State& state,
+              std::vector<std::string>& told) {
+    const model::InitialCheck check = model::check_initial_state(model, state);
+    if (check.problems.empty()) return;
+    const std::string first = model::describe(model, check.problems.front());
+    if (scene.bodies.size() != state.q.size())
+        throw InputError(reader.file(), "--from", "bodies of tendons cannot be moved apart: " + first,
+                         "start from a time at which nothing intersects");
+    Scene start = without_joints(scene_at(scene, model, state));
+    const volume::UntangleReport report = volume::untangle(start, {});
+    if (!report.clean())
+        throw InputError(reader.file(), "--from",
+                         fmt::format("{} pairs of bodies intersect there and cannot be moved apart: {}",
+                                     report.remaining.size(), report.remaining.front()),
+                         "start from an earlier time");
+    const State placed = initial_state(compile(start));
+    for (std::size_t i = 0; i < state.q.size(); ++i) {
+        state.q[i] = placed.q[i];
+        if (state.dynamic(static_cast<int>(i))) state.rate[i] = placed.rate[i];
+    }
+    const double farthest = report.moved.empty() ? 0.0 : report.moved.front().distance;
+    told.push_back(
+        fmt::format("{} pairs of bodies intersect or touch there ({}): {} bodies were moved apart, the "
+                    "farthest by {:.3g} m",
+                    check.problems.size(), first, report.moved.size(), farthest));
+}
+
+}  // namespace
+
+void check_same_bodies(const RunReader& reader, const Model& model, const std::string& cure) {
+    const auto refuse = [&](const std::string& problem) {
+        throw InputError(reader.file(), "", problem, cure);
+    };
+    if (static_cast<int>(reader.bodies().size()) != model.bodies.size() ||
+        reader.joints().size() != model.joints.size() || reader.elastic().size() != model.elastic.size())
+        refuse("holds another number of bodies or joints than the scene");
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (reader.bodies()[i].name != model.bodies.name[i])
+            refuse(fmt::format("has body '{}' where the scene has '{}'", reader.bodies()[i].name,
+                               model.bodies.name[i]));
+}
+
+void set_state(const Model& model, const Frame& frame, double dt, State& state) {
+    state.step = std::lround(frame.time / dt);
+    state.time = static_cast<double>(state.step) * dt;
+    state.q = frame.q;
+    state.rate = frame.rate;
+    for (std::size_t e = 0; e < state.elastic.size(); ++e) {
+        state.elastic[e].x = frame.x[e];
+        state.elastic[e].v = frame.v[e];
+    }
+    if (!frame.joint_coordinate.empty()) state.joint_coordinate = frame.joint_coordinate;
+    release_kinematic_bodies(model, state);
+    state.memory.reset();
+}
+
+Simulation::Start start_of(const RunReader& reader) {
+    if (reader.frame_count() == 0 || reader.frame_step(0) == 0) return {};
+    return [first = reader.frame(0), broken = reader.meta("broken")](const Scene& scene, const Model& model,
+                                                                     State& state) {
+        set_state(model, first, scene.dt, state);
+        for (std::size_t j = 0; j < std::min(broken.size(), state.broken.size()); ++j)
+            state.broken[j] = broken[j] == '1';
+    };
+}
+
+void hand_over(const RunReader& reader, double time, const Scene& scene, const Model& model, State& state,
+               std::vector<std::string>& told) {
+    check_same_bodies(reader, model, "hand over to the scene that the run was made with");
+    const Frame frame = reader.frame(nearest_frame(reader, time));
+    for (std::size_t e = 0; e < model.elastic.size(); ++e)
+        if (frame.x[e].size() != state.elastic[e].x.size())
+            throw InputError(reader.file(), fmt::format("elastic[{}]", e), "is divided otherwise in the run",
+                             "keep its cell_size");
+    set_state(model, frame, scene.dt, state);
+    if (state.time >= scene.seconds * (1 - 1e-9))
+        throw InputError(reader.file(), "--from",
+                         fmt::format("{:g} s is the end of the scene: nothing is left to run", state.time),
+                         "make the scene longer with --seconds");
+    told.push_back(fmt::format("goes on from the frame at {:g} s of {}, made by {}", frame.time,
+                               reader.file(), reader.meta("method")));
+    if (std::abs(frame.time - state.time) > 1e-9 * std::max(frame.time, scene.dt))
+        told.push_back(fmt::format("{:g} s is no whole number of steps of {:g} s: it counts as {:g} s",
+                                   frame.time, scene.dt, state.time));
+    find_broken_joints(model, state, told);
+    if (reader.meta("method") != scene.method) make_rigid(model, state);
+    if (scene.method == "affine") untangle(reader, scene, model, state, told);
+}
+
+}  // namespace tenon::run

@@ -1,0 +1,99 @@
+// A run that goes on from the recorded state of another one.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "model/initial_check.hpp"
+#include "run/hand_over.hpp"
+#include "run/replay.hpp"
+#include "run/run_loop.hpp"
+#include "tenon/builtin.hpp"
+#include "tenon/error.hpp"
+#include "tenon/scene_io.hpp"
+#include "verify/verify.hpp"
+
+namespace tenon {
+namespace {
+
+// A wall that `impulse` has hit: its bodies rest in each other by fractions of a millimetre and more.
+Scene wall(const std::string& method, double seconds) {
+    Scene scene = make_builtin(*find_builtin("wrecking-ball"), {{"chain", false}, {"blocks", 6.0}});
+    if (scene.method != method) scene.method_params.clear();
+    scene.method = method;
+    scene.seconds = seconds;
+    scene.expect.clear();
+    return scene;
+}
+
+class HandOver : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = std::filesystem::temp_directory_path() / "tenon-hand-over";
+        std::filesystem::create_directories(folder_);
+        run::RunOptions options;
+        options.output = preview_ = (folder_ / "preview.tenon").string();
+        run::run_scene(wall("impulse", 0.3), options);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    run::Report go_on(const std::string& method, double from, double seconds) {
+        run::RunOptions options;
+        options.output = output_ = (folder_ / "final.tenon").string();
+        options.hand_over = preview_;
+        options.from = from;
+        return run::run_scene(wall(method, seconds), options);
+    }
+
+    std::filesystem::path folder_;
+    std::string preview_, output_;
+};
+
+TEST_F(HandOver, AnImpulsePreviewGoesOnUnderAffineAndVerifiesClean) {
+    const run::Report report = go_on("affine", 0.25, 0.35);
+    EXPECT_EQ(report.status, "done");
+    EXPECT_EQ(report.steps, 10);
+    EXPECT_EQ(report.unconverged_steps, 0);
+    const run::RunReader reader(output_);
+    EXPECT_EQ(reader.frame_step(0), 25);
+    const verify::Result verdict = verify::verify_run(reader, {});
+    EXPECT_EQ(verdict.intersections, 0);
+    EXPECT_EQ(verdict.record_errors, 0);
+    // Untangling moves poses, never velocities of the ball that flies free.
+    const run::RunReader before(preview_);
+    const int ball = wall("affine", 0.3).body_index("ball");
+    for (const run::FrameEntry& frame : before.frame_list())
+        if (frame.step == 25) {
+            EXPECT_LT((before.frame(frame.id).rate[ball] - reader.frame(0).rate[ball]).norm(), 1e-12);
+        }
+}
+
+TEST_F(HandOver, ARunThatWasHandedOverIsReplayedBitForBit) {
+    go_on("affine", 0.25, 0.28);
+    const run::RunReader reader(output_);
+    const run::ReplayResult again = run::replay_run(wall("affine", 0.28), reader);
+    EXPECT_EQ(again.status, "same") << again.difference;
+    EXPECT_EQ(again.steps, 3);
+}
+
+TEST_F(HandOver, WithoutAnotherMethodItStartsAgainFromThere) {
+    const run::Report report = go_on("impulse", 0.2, 0.3);
+    EXPECT_EQ(report.steps, 10);
+    const run::RunReader again(output_), before(preview_);
+    EXPECT_EQ(again.frame(0).step, 20);
+    for (const run::FrameEntry& frame : before.frame_list())
+        if (frame.step == 20) {
+            EXPECT_EQ(before.frame(frame.id).q, again.frame(0).q);
+        }
+}
+
+TEST_F(HandOver, TimesOutsideTheRunAndOtherScenesAreRefused) {
+    EXPECT_THROW(go_on("affine", 2.0, 3.0), InputError);
+    EXPECT_THROW(go_on("affine", 0.3, 0.3), InputError);  // nothing is left to run
+    run::RunOptions options;
+    options.hand_over = preview_;
+    options.from = 0.2;
+    EXPECT_THROW(run::run_scene(make_builtin(*find_builtin("incline"), {}), options), InputError);
+}
+
+}  // namespace
+}  // namespace tenon
