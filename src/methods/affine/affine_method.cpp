@@ -104,6 +104,7 @@ StepReport AffineMethod::step(const Model& model, State& state, Outputs& outputs
         plan_ = plan_restitution(model, state, thinnest_body(model, state), dt, settings_, scale_.dhat);
     outputs.contacts.clear();
     joint_loads_.assign(model.joints.size(), {});
+    fast_impact_ = false;
     totals_ = {};
     for (double done = 0.0; dt - done > 1e-12 * dt;)
         done += advance(model, state, outputs, state.time + done, dt - done, dt, report);
@@ -120,6 +121,7 @@ double AffineMethod::advance(const Model& model, State& state, Outputs& outputs,
     prepare_contacts(model, state, h);  // candidates
     if (const double part = part_before_fast_impact(); part < 1.0) {
         h *= part;
+        fast_impact_ = true;
         candidates_.expire();
         predict(model, state, now, h);
         prepare_contacts(model, state, h);
@@ -400,7 +402,8 @@ bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, i
         // Over all rounds: new normal forces may go back and forth for ever, and new candidates not give them more time.
         int renewed = 1;
         for (const int body : island.bodies) renewed = std::max(renewed, friction_renewed_[body]);
-        const int wanted = std::max(settings_.friction_iterations, lands_without_friction(island) ? 2 : 1);
+        const int wanted =
+            std::max(settings_.friction_iterations, !fast_impact_ && lands_without_friction(island) ? 2 : 1);
         for (; renewed < wanted && results[k].converged; ++renewed) {
             parallel_for(island.pairs.size(), grain_of(island, 16),
                          [&](std::size_t n) { field_.lag_friction(island.pairs[n]); });
@@ -439,7 +442,7 @@ bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, i
 }
 
 // Friction with the normal forces of the step's start is next to none for a body that touched nothing then: it would set in
-// a step late.
+// a step late. Fast impacts are left alone: a second solve may lead a bullet round a plate.
 bool AffineMethod::lands_without_friction(const Island& island) {
     struct Limits {
         double lagged = 0.0, now = 0.0;  // of friction, N

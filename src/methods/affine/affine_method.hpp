@@ -94,6 +94,7 @@ class AffineMethod final : public Stepper {
     ContactLoads loads_;
     std::vector<Wrench> joint_loads_;  // averaged over the step, per joint
     double smallest_dhat_ = 0.0;       // m: of a pair, however close it starts
+    bool fast_impact_ = false;         // of this step
     // Sums over the parts of a step.
     struct Totals {
         int substeps = 0, solves = 0, fallbacks = 0, line_search_steps = 0, builds = 0;

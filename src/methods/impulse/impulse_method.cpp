@@ -81,7 +81,7 @@ ImpulseMethod::ImpulseMethod(const Model& model, const State& state, const Param
 int ImpulseMethod::substeps() const {
     if (settings_.solver != Solver::gauss_seidel) return 1;
     if (settings_.substeps > 0) return settings_.substeps;
-    return static_cast<int>(std::clamp(std::ceil(substep_rate * problem_.dt - 1e-9), 6.0, 32.0));
+    return static_cast<int>(std::clamp(std::ceil(substep_rate * problem_.dt - 1e-9), 6.0, 20.0));
 }
 
 StepReport ImpulseMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {

@@ -15,7 +15,7 @@ std::vector<ParamInfo> parameters() {
          0,
          {"gauss-seidel", "decomposition", "ffd", "pgs"}},
         {"substeps", 0.0,
-         "sub-steps of solver=gauss-seidel; 0: so many that one takes 1/1200 s, from 6 to 32; 1: sweeps at "
+         "sub-steps of solver=gauss-seidel; 0: so many that one takes 1/1200 s, from 6 to 20; 1: sweeps at "
          "one set of positions, which are corrected afterwards",
          0, 1000},
         {"contact_frequency",

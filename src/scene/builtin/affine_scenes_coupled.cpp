@@ -174,11 +174,12 @@ Scene make_net_soft(const Params& params) {
     turner.type = BodyType::kinematic_body;
     const int keys = std::max(2, static_cast<int>(std::ceil(24 * turns)));
     const double nearest = std::sqrt(rods * rods - helix * helix);
+    const double rest = std::min(0.3, 0.3 * scene.seconds);  // first the figure settles
     for (int k = 0; k <= keys; ++k) {
         const double part = static_cast<double>(k) / keys;
         const double room = std::sqrt(rods * rods - std::pow(part * helix, 2)) / rods;
         Keyframe key;
-        key.time = 0.3 + (scene.seconds - 0.3) * part;
+        key.time = rest + (scene.seconds - rest) * part;
         key.position = turner.position - Vec3((1.0 - room) * length + 0.05 * part * nearest, 0, 0);
         key.rotation = turn(360.0 * turns * part, Vec3::UnitX());
         turner.motion.push_back(key);
@@ -224,7 +225,7 @@ std::vector<BuiltinScene> affine_coupled_scenes() {
           {"length", 4.0, "knots along", 3.0, 200.0},
           {"turns", 0.25, "of the moving side", 0.0, 10.0},
           {"cell", 0.08, "edge length of the tetrahedra", 1e-3, 1.0, {}, "m"},
-          {"seconds", 1.0, "duration", 0.31, 100.0, {}, "s"}},
+          {"seconds", 1.0, "duration", 0.01, 100.0, {}, "s"}},
          {{"n", 3.0}, {"length", 20.0}, {"turns", 2.0}, {"cell", 0.03}, {"seconds", 4.0}},
          make_net_soft},
     };
