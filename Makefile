@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help setup configure build program demo test bench acceptance fresh format format-check check docs docs-check gallery tidy view view-test \
+.PHONY: help setup configure build program benchmarks demo test bench acceptance fresh format format-check check docs docs-check gallery tidy view view-test \
   install clean fuzz soak sanitize analyse coverage
 
 help:
@@ -44,6 +44,9 @@ build: configure
 program: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tenon_app
 
+benchmarks: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target tenon_app tenon_bench
+
 demo: program
 	@scripts/demo $(BUILD)/bin/tenon demo
 
@@ -52,11 +55,11 @@ test: build
 
 bench: setup
 	@scripts/setup bench
-	@$(MAKE) --no-print-directory program
+	@$(MAKE) --no-print-directory benchmarks
 	@$(BUILD)/bin/tenon bench --json | tee $(BUILD)/bench.jsonl
 
 FIXTURES ?= ../shared/fixtures/rigid-ipc
-acceptance: program
+acceptance: benchmarks
 	@scripts/acceptance $(BUILD)/bin/tenon acceptance
 	@scripts/fixtures $(BUILD)/bin/tenon $(FIXTURES) acceptance/fixtures
 
@@ -68,7 +71,7 @@ sanitize: setup
 	@cd build-asan && UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest -j $(JOBS) --output-on-failure
 
 SECONDS_EACH ?= 60
-fuzz: setup
+fuzz: program
 	@scripts/setup fuzz
 	@cmake --preset fuzz >/dev/null && cmake --build build-fuzz -j $(JOBS) --target fuzz_meshes fuzz_program
 	@scripts/fuzz build-fuzz $(SECONDS_EACH)

@@ -342,7 +342,7 @@ void run(const Options& options) {
     if (options.wants("joint-grid")) joint_grid(options);
     if (options.wants("rolling-cylinder")) rolling_cylinder(options);
     if (options.wants("figures")) articulated_figures(options);
-    if (options.wants("table1")) articulated_table1(options);
+    articulated_table1(options);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct Printed {  // in the paper
 };
 
 struct Line {
+    const char* word;  // for --only
     const char* name;
     const char* scene;
     std::map<std::string, ParamValue> values;
@@ -31,50 +32,58 @@ struct Line {
 std::vector<Line> lines() {
     const std::string willow = "willow", pear = "pear";
     return {
-        {"Joint net 100 x 100 (Fig. 14)",
+        {"table1-net",
+         "Joint net 100 x 100 (Fig. 14)",
          "joint-net",
          {{"n", 100.0}, {"dt", 0.01}},
          {},
          0.3,
          {"30K", "120K", "1E-7", "1E9", 1, 84}},
-        {"Pulley (Fig. 15)",
+        {"table1-drums",
+         "Pulley (Fig. 15)",
          "pulley",
          {{"links", 1500.0}, {"pulleys", 6.0}, {"lift", 2.0}, {"seconds", 6.0}},
          {},
          4.0,
          {"1.5K", "4.5K", "1E-7", "1E8", 1, 2}},
-        {"Huge pulley (Fig. 1)",
+        {"table1-many-drums",
+         "Huge pulley (Fig. 1)",
          "pulley",
          {{"links", 1076748.0}, {"pulleys", 1500.0}, {"check", false}},
          {{"integrator", std::string("euler")},
           {"contact_iterations", 2.0}},  // as `pulley` in articulated.cpp
          0.1,
          {"1M", "3M", "1E-5", "1E8", 1, 904}},
-        {"Willow (Fig. 16)",
+        {"table1-willow",
+         "Willow (Fig. 16)",
          "tree",
          {{"links", 21000.0}, {"kind", willow}},
          {},
          0.5,
          {"21K", "63K", "1E-6", "1E8", 1, 18}},
-        {"Pear (Fig. 16)",
+        {"table1-pear",
+         "Pear (Fig. 16)",
          "tree",
          {{"links", 29000.0}, {"kind", pear}},
          {},
          0.5,
          {"29K", "87K", "1E-6", "1E8", 1, 23}},
-        {"Net cloak (Fig. 17)",
+        {"table1-cloak",
+         "Net cloak (Fig. 17)",
          "cloak",
          {{"around", 64.0}, {"down", 62.0}, {"seconds", 8.0}},
          {},
          1.0,
          {"12K", "48K", "1E-7", "1E9", 1, 33}},
-        {"Ragdolls (Fig. 19)",
+        {"table1-ragdolls",
+         "Ragdolls (Fig. 19)",
          "ragdolls",
          {{"ragdolls", 27.0}, {"n", 20.0}, {"width", 6.0}, {"seconds", 4.0}, {"young", 1e6}},
          {},
          1.0,
          {"1.5K", "6K", "1E-6", "1E6", 1, 17}},
-        {"Falling joints (Fig. 20)",
+        {"table1-falling",
+         "Falling joints (Fig. 20)",
          "falling-joints",
          {{"pairs", 720.0}, {"seconds", 4.0}},
          {},
@@ -126,7 +135,8 @@ void measure(const Options& options, const Line& line) {
 }  // namespace
 
 void articulated_table1(const Options& options) {
-    for (const Line& line : lines()) measure(options, line);
+    for (const Line& line : lines())
+        if (options.wants(line.word)) measure(options, line);
 }
 
 }  // namespace tenon::bench

@@ -98,7 +98,7 @@ void run(const Options& options) {
     if (options.wants("rest-hulls") && BulletScene::available())
         rest_is_rest(options, quick ? 40 : 320, true, quick ? 2.0 : 8.0);
     if (options.wants("rest-chess")) rest_is_rest(options, quick ? 40 : 320, false, quick ? 2.0 : 8.0);
-    if (options.wants("fig6")) figure_6(options, quick ? 40 : 320, quick ? 0.8 : 2.8);
+    figure_6(options, quick ? 40 : 320, quick ? 0.8 : 2.8);
     table_2(options);
     if (options.wants("solvers")) compare_solvers(options, quick ? 216 : 2000);
     if (options.wants("energy")) energy_of_piles(options, quick ? 500 : 10000);

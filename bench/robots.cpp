@@ -47,6 +47,7 @@ struct Robot {
     double rate = M_PI;             // rad/s
     std::string mjcf;               // the same robot for MuJoCo; "{dt}" and "{integrator}" are filled in
     std::vector<Prop> props;        // the last one is watched
+    double friction = 1.0;          // of props
     std::string carrier;            // the body it is watched from; empty: the world
     std::vector<std::pair<double, double>>
         grip;  // of the actuators after the servos: target, and MuJoCo's control
@@ -131,10 +132,10 @@ void place_props(Robot& robot) {
         robot.scene.add_body(body);
         bodies += fmt::format(
             "<body name='{}' pos='{}' quat='{} {} {} {}'>{}<geom type='box' size='{}' {} "
-            "friction='1'/></body>",
+            "friction='{}'/></body>",
             prop.name, text_of(prop.at), prop.turned.w(), prop.turned.x(), prop.turned.y(), prop.turned.z(),
             prop.mass > 0 ? "<freejoint/>" : "", text_of(0.5 * prop.size),
-            prop.mass > 0 ? fmt::format("mass='{}'", prop.mass) : "");
+            prop.mass > 0 ? fmt::format("mass='{}'", prop.mass) : "", robot.friction);
     }
     robot.mjcf.insert(robot.mjcf.rfind("</worldbody>"), bodies);
 }
@@ -241,10 +242,14 @@ Robot limbs() {
     return robot;
 }
 
-// The ends of two legs push blocks over a floor.
+// The ends of two legs push blocks over a floor. A block that is pushed at height h tips over from a friction of half its width
+// over h on, and then jams under the foot: these slide.
+constexpr double push_friction = 0.4, block_width = 0.16;
+
 Robot with_blocks_to_push(Robot robot) {
     robot.name += "-push";
-    for (MaterialSpec& material : robot.scene.materials) material.friction = 1.0;
+    robot.friction = push_friction;
+    for (MaterialSpec& material : robot.scene.materials) material.friction = push_friction;
     robot.props = {{"floor", {4, 0.1, 4}, 0, Vec3(0, -1.03, 0)}};
     const auto ends_at = [&](double time, int limb) {
         VecX q, v, a;
@@ -259,9 +264,9 @@ Robot with_blocks_to_push(Robot robot) {
         way.y() = 0;
         // as wide as it is deep, so that its side faces the foot: 15 mm of air at the start
         const double yaw = std::atan2(-way.z(), way.x());
-        const Vec3 at = start + (0.5 * 0.06 * std::sqrt(2.0) + 0.055) * way.normalized();
+        const Vec3 at = start + (0.5 * 0.06 * std::sqrt(2.0) + 0.015 + 0.5 * block_width) * way.normalized();
         robot.props.push_back({fmt::format("block-{}", limb),
-                               {0.08, 0.2, 0.08},
+                               {block_width, 0.2, block_width},
                                0.5,
                                {at.x(), -0.879, at.z()},
                                Quat(Eigen::AngleAxisd(yaw, Vec3::UnitY()))});

@@ -75,7 +75,7 @@ void separation_by_cells(const Options& options) {
         problem.set_positions(contacts, 0.0, false);
         problem.couple();
         std::vector<double> multiplier(contacts.size(), 0.0), step;
-        const solve::BlockPgsResult result = problem.solve({5000, 1e-9}, multiplier, step);
+        const solve::PgsResult result = problem.solve({5000, 1e-9}, multiplier, step);
         motion.shift(model, state, step);
         finder.find(model, motion, contacts);
         Row row;

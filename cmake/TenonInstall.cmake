@@ -11,10 +11,9 @@ file(RELATIVE_PATH TENON_LIB_FROM_BIN /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_
 if(TARGET tenon_verify)
   install(TARGETS tenon_verify LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-if(TARGET tenon_app)
-  set_target_properties(tenon_app PROPERTIES INSTALL_RPATH "$ORIGIN/${TENON_LIB_FROM_BIN}")
-  install(TARGETS tenon_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+set_target_properties(tenon_app tenon_bench PROPERTIES INSTALL_RPATH "$ORIGIN/${TENON_LIB_FROM_BIN}")
+install(TARGETS tenon_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS tenon_bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
 
 # The viewer's page, when `make view` has built it: the program looks for it from its own place.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/share/tenon/viewer DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon OPTIONAL)

@@ -39,8 +39,8 @@ foreach(folder ${TEST_FOLDERS})
   if(name MATCHES "^(serve|fuzz)$")
     target_link_libraries(test_${name} PRIVATE tenon_serve Tenon::httplib ZLIB::ZLIB)
   endif()
-  if(name MATCHES "^(app|run|sweep)$" AND TARGET tenon_app)
-    add_dependencies(test_${name} tenon_app)   # it runs the program
+  if(name MATCHES "^(app|run|sweep)$")
+    add_dependencies(test_${name} tenon_app tenon_bench)   # it runs the program
   endif()
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
 endforeach()

@@ -1,4 +1,4 @@
-// The only file that includes CLI11, which is slow to compile.
+// Includes CLI11, which is slow to compile: only this file and bench_line.cpp do.
 #include "apps/tenon/command_line.hpp"
 
 #include <algorithm>
@@ -6,8 +6,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/tenon/bench_line.hpp"
+#include "apps/tenon/hand_to_bench.hpp"
 #include "apps/tenon/verb_new.hpp"
-#include "apps/tenon/verb_paper.hpp"
 #include "apps/tenon/verb_sweep.hpp"
 #include "apps/tenon/verbs.hpp"
 #include "tenon/error.hpp"
@@ -15,15 +16,6 @@
 
 namespace tenon::app {
 namespace {
-
-using Action = std::function<int()>;
-
-CLI::App* add_verb(CLI::App& app, const std::string& name, const std::string& summary,
-                   const std::string& example) {
-    CLI::App* verb = app.add_subcommand(name, summary);
-    verb->footer("Example:\n  " + example + "\n");
-    return verb;
-}
 
 void add_scene_flags(CLI::App* verb, SceneRequest& scene, const std::string& what) {
     verb->add_option("scene", scene.scene, what)->required()->type_name("SCENE");
@@ -131,8 +123,9 @@ void add_verify(CLI::App& app, VerifyRequest& r, Action& action) {
         ->capture_default_str();
     verb->add_option("--limit-tolerance", r.limit_tolerance, "how far a joint may pass its limits, m or rad")
         ->capture_default_str();
-    verb->add_option("--penetration", r.penetration,
-                     "how far bodies may overlap, m; default 1 % of the smaller body, 0 for 'affine'")
+    verb->add_option(
+            "--penetration", r.penetration,
+            "how far bodies may overlap, m; default 5 % of the smaller body's diagonal, 0 for 'affine'")
         ->check(CLI::NonNegativeNumber)
         ->type_name("M");
     verb->add_flag("--allow-unconverged", r.allow_unconverged,
@@ -368,44 +361,6 @@ void add_sweep(CLI::App& app, SweepRequest& r, Action& action) {
     verb->callback([&] { action = [&] { return sweep_verb(r); }; });
 }
 
-void add_bench(CLI::App& app, BenchRequest& r, Action& action) {
-    CLI::App* verb = add_verb(app, "bench", "benchmarks, beside other engines where they are installed",
-                              "tenon bench solve --json");
-    verb->add_option("name", r.name, "one benchmark; default all")->type_name("NAME");
-    verb->add_flag("--list", r.list, "list the benchmarks");
-    verb->add_option("--compare", r.compare,
-                     "JSON lines of an earlier run: its times and ratios beside each row")
-        ->type_name("FILE");
-    verb->add_flag("--json", r.json, "one JSON object a line");
-    verb->add_flag("--quick", r.quick, "small sizes, to see that it works");
-    verb->add_option("--only", r.only, "only cases whose name holds this text")->type_name("TEXT");
-    verb->add_option("--repeats", r.repeats, "medians of this many")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    verb->add_option("--threads", r.threads, "number of threads; 0: all cores")
-        ->check(CLI::NonNegativeNumber);
-    verb->add_option("--plots", r.plots, "write plots of what was measured here")->type_name("FOLDER");
-    verb->callback([&] { action = [&] { return bench_verb(r); }; });
-}
-
-void add_paper(CLI::App& app, PaperRequest& r, Action& action) {
-    CLI::App* verb = add_verb(app, "paper", "measure a paper's table or figure, beside the numbers it prints",
-                              "tenon paper 000 table2 --only table2-arch");
-    verb->add_option("paper", r.paper, "000 to 004; default: list all")->type_name("NUMBER");
-    verb->add_option("item", r.item, "table or figure; default: list those of the paper")->type_name("NAME");
-    verb->add_option("--only", r.only, "only lines whose name holds this text")->type_name("TEXT");
-    verb->add_flag("--quick", r.quick, "small sizes, to see that it works");
-    verb->add_flag("--json", r.json, "one JSON object a line, with everything that was measured");
-    verb->add_option("--plots", r.plots, "draw the figures here")->type_name("FOLDER");
-    verb->add_option("--repeats", r.repeats, "medians of this many")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    verb->add_option("--threads", r.threads, "number of threads; 0: all cores")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    verb->callback([&] { action = [&] { return paper_verb(r); }; });
-}
-
 // Everything the verbs may be asked.
 struct Requests {
     RunRequest run;
@@ -461,8 +416,9 @@ int run_command_line(int argc, char** argv) {
     add_untangle(app, requests.untangle, action);
     add_schema(app, requests.schema, action);
     add_sweep(app, requests.sweep, action);
-    add_bench(app, requests.bench, action);
-    add_paper(app, requests.paper, action);
+    const auto hand_over = [&] { action = [&] { return hand_to_bench(argc, argv); }; };
+    add_bench(app, requests.bench, hand_over);
+    add_paper(app, requests.paper, hand_over);
     if (argc > 1) check_verb_name(app, argv[1]);
     try {
         app.parse(argc, argv);

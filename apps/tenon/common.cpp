@@ -57,6 +57,18 @@ Scene load_requested(const SceneRequest& request) {
     return load_scene(request.scene, overrides);
 }
 
+namespace {
+
+// U+202A to U+202E and U+2066 to U+2069 turn the direction of what follows: a line would read as another. 0 for others.
+int direction_mark(const std::string& text, std::size_t at) {
+    if (at + 2 >= text.size() || text[at] != '\xE2') return 0;
+    const int code = 0x2000 + ((static_cast<unsigned char>(text[at + 1]) & 0x3F) << 6) +
+                     (static_cast<unsigned char>(text[at + 2]) & 0x3F);
+    return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ? code : 0;
+}
+
+}  // namespace
+
 std::string shown(const std::string& text) {
     constexpr std::size_t longest = 4000;
     std::string out;
@@ -65,6 +77,9 @@ std::string shown(const std::string& text) {
         const bool c1 = c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
         if (c1) {
             out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[++i]));
+        } else if (const int mark = direction_mark(text, i)) {
+            out += fmt::format("\\u{:04x}", mark);
+            i += 2;
         } else if (c < 0x20 || c == 0x7F) {
             out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : fmt::format("\\x{:02x}", c);
         } else {

@@ -11,11 +11,28 @@
 
 namespace tenon::app {
 
+namespace {
+
+render::SceneHints hints_of(const Scene& scene) {
+    render::SceneHints hints;
+    hints.up = scene.up;
+    hints.camera = scene.camera;
+    for (const ElasticSpec& body : scene.elastic)
+        for (const ElasticSpec::Region& region : body.regions) {
+            render::MaterialRegions& regions = hints.regions[body.name];
+            regions.pose = {body.position, body.rotation.normalized()};
+            regions.boxes.push_back({region.lo, region.hi, scene.materials[region.material].name});
+        }
+    return hints;
+}
+
+}  // namespace
+
 Subject::Subject(const Scene& scene) {
     const tenon::Model model = compile(scene);
     const State state = initial_state(model);
     first_ = run::snapshot(state, Outputs(model));
-    model_ = render::model_of(run::describe(model), {scene.up, scene.camera});
+    model_ = render::model_of(run::describe(model), hints_of(scene));
 }
 
 Subject::Subject(const std::string& run_file) : reader_(std::make_unique<run::RunReader>(run_file)) {

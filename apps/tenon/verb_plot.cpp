@@ -74,7 +74,7 @@ std::string page_of(const PlotRequest& request, const run::RunReader& reader,
 int plot_verb(const PlotRequest& request) {
     const run::RunReader reader(request.run);
     if (request.list) {
-        for (const std::string& name : run::step_series_names(reader)) std::cout << name << "\n";
+        for (const std::string& name : run::step_series_names(reader)) std::cout << shown(name) << "\n";
         std::cout << "body.NAME.{x,y,z,vx,vy,vz,speed,wx,wy,wz,spin}  "
                      "joint.NAME.{q0,v0,motor0,limit0,force,torque,fx,...}\n";
         return 0;

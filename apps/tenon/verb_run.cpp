@@ -10,6 +10,7 @@
 #include "apps/tenon/common.hpp"
 #include "apps/tenon/progress.hpp"
 #include "apps/tenon/summary.hpp"
+#include "math/interrupt.hpp"
 #include "run/replay.hpp"
 #include "run/run_loop.hpp"
 #include "run/series.hpp"
@@ -150,10 +151,18 @@ int run_verb(const RunRequest& request) {
         throw InputError("", "--csv", "needs a recorded run", "leave --no-record away");
     Scene scene = scene_of(request);
     check_series(request, scene);
-    const run::RunOptions options = options_of(request, scene);
+    run::RunOptions options = options_of(request, scene);
     ProgressBar bar(request.quiet || request.json);
-    const run::Report report =
-        run::run_scene(std::move(scene), options, [&](const run::Progress& progress) { bar.show(progress); });
+    options.preparing = [&](const std::string& text) { bar.show(0.0, text); };
+    run::Report report;
+    try {
+        report = run::run_scene(std::move(scene), options,
+                                [&](const run::Progress& progress) { bar.show(progress); });
+    } catch (const Interrupted&) {
+        bar.clear();
+        std::cerr << "stopped before the first step: nothing was written\n";
+        return 1;
+    }
     bar.clear();
     if (!request.csv.empty()) {
         const run::RunReader reader(options.output);

@@ -198,13 +198,13 @@ int run_action(const SweepRequest& request, bool retry) {
                          "leave keep_runs away, or run on this machine");
     sweep.folder.make();
     if (chosen.empty()) write_whole_file(sweep.folder.file("plan.json"), sweep.plan.text);
-    std::vector<long> todo;
+    std::vector<long> pending;
     const auto consider = [&](long number) {
         const sweep::Task& task = sweep.tasks[static_cast<std::size_t>(number)];
         const std::optional<sweep::TaskResult> result = sweep.folder.read(task);
         const bool failed =
             result ? result->status == "failed" : sweep.folder.lock_state(task) == sweep::Folder::Lock::left;
-        if (retry ? failed : !result) todo.push_back(number);
+        if (retry ? failed : !result) pending.push_back(number);
     };
     if (chosen.empty())
         for (long k = 0; k < static_cast<long>(sweep.tasks.size()); ++k) consider(k);
@@ -217,20 +217,20 @@ int run_action(const SweepRequest& request, bool retry) {
                  fmt::format("run {}/{}", finished, all));
     };
     how.again = retry;
-    sweep::execute(sweep, todo, how);
+    sweep::execute(sweep, pending, how);
     bar.clear();
     if (!chosen.empty() && request.quiet) return exit_code(sweep, chosen);
     const sweep::Table table = sweep::collect(sweep);
     if (chosen.empty()) write_tables(sweep, table);
     if (request.json)
         std::cout << ordered_json{{"runs", table.rows.size()},
-                                  {"made", todo.size()},
+                                  {"made", pending.size()},
                                   {"folder", sweep.folder.path()}}
                          .dump()
                   << "\n";
     else if (!request.quiet)
-        std::cout << sweep.plan.name << ": " << words_of(table)
-                  << fmt::format(" ({} made now)\n", todo.size());
+        std::cout << shown(sweep.plan.name) << ": " << words_of(table)
+                  << fmt::format(" ({} made now)\n", pending.size());
     if (!request.quiet && chosen.empty()) {
         say_failures(table);
         if (!request.json) std::cout << "  written  " << sweep.folder.file("results.csv") << " and .sqlite\n";
@@ -273,7 +273,7 @@ int plan_action(const SweepRequest& request) {
         row = {std::to_string(task.number), shown(task.scene)};
         for (const sweep::Cell& cell : task.values) row.push_back(shown(sweep::plain_text(cell)));
     }
-    std::cout << sweep.plan.name << ": " << count_words(sweep.plan, sweep.tasks.size()) << "\n"
+    std::cout << shown(sweep.plan.name) << ": " << count_words(sweep.plan, sweep.tasks.size()) << "\n"
               << text_table(rows);
     if (rows.size() - 1 < sweep.tasks.size())
         std::cout << fmt::format("  ... and {} more (--all shows them)\n",
@@ -295,7 +295,7 @@ int status_action(const SweepRequest& request) {
             all[status] = table.count(status);
         std::cout << all.dump(2) << "\n";
     } else {
-        std::cout << sweep.plan.name << ": " << words_of(table) << "\n";
+        std::cout << shown(sweep.plan.name) << ": " << words_of(table) << "\n";
         say_failures(table);
     }
     return exit_code(table);
@@ -308,7 +308,7 @@ int merge_action(const SweepRequest& request) {
     write_tables(sweep, table);
     if (!request.output.empty()) write_text(request.output, sweep::to_csv(sweep, table));
     if (!request.quiet && request.output != "-")
-        std::cout << sweep.plan.name << ": " << words_of(table) << "\n  written  "
+        std::cout << shown(sweep.plan.name) << ": " << words_of(table) << "\n  written  "
                   << sweep.folder.file("results.csv") << " and .sqlite\n";
     return 0;
 }

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/tenon/common.hpp"
+#include "apps/tenon/progress.hpp"
+#include "math/interrupt.hpp"
 #include "methods/volume/untangle.hpp"
 #include "tenon/scene_io.hpp"
 
@@ -34,17 +36,20 @@ std::string to_json(const volume::UntangleReport& report) {
 }
 
 void say(const volume::UntangleReport& report, const std::string& output) {
-    constexpr std::size_t shown = 12;
+    constexpr std::size_t most = 12;
     fmt::print("{} bodies moved, {} rounds, margin {:.3g} m; deepest overlap {:.3g} m\n", report.moved.size(),
                report.rounds, report.margin, report.overlap_depth);
-    for (std::size_t i = 0; i < std::min(shown, report.moved.size()); ++i)
-        fmt::print("  {:<20} {:.4g} m, {:.3g} degrees\n", report.moved[i].body, report.moved[i].distance,
-                   report.moved[i].degrees);
-    if (report.moved.size() > shown) fmt::print("  and {} more\n", report.moved.size() - shown);
-    for (const auto& [a, b] : report.parted) fmt::print("  taken through each other: '{}' and '{}'\n", a, b);
-    for (const std::string& problem : report.remaining) fmt::print("  cannot be undone: {}\n", problem);
+    for (std::size_t i = 0; i < std::min(most, report.moved.size()); ++i)
+        fmt::print("  {:<20} {:.4g} m, {:.3g} degrees\n", shown(report.moved[i].body),
+                   report.moved[i].distance, report.moved[i].degrees);
+    if (report.moved.size() > most) fmt::print("  and {} more\n", report.moved.size() - most);
+    for (const auto& [a, b] : report.parted)
+        fmt::print("  taken through each other: '{}' and '{}'\n", shown(a), shown(b));
+    for (const std::string& problem : report.remaining)
+        fmt::print("  cannot be undone: {}\n", shown(problem));
     for (const auto& [a, b] : report.linked)
-        fmt::print("  cannot be undone: '{}' and '{}' are linked; they no longer overlap\n", a, b);
+        fmt::print("  cannot be undone: '{}' and '{}' are linked; they no longer overlap\n", shown(a),
+                   shown(b));
     fmt::print("written {}\n", output);
 }
 
@@ -60,7 +65,14 @@ int untangle_verb(const UntangleRequest& request) {
             if (round % 10 == 9)
                 fmt::print(stderr, "round {}: {} contacts, {:.3g} m deep\n", round + 1, contacts, depth);
         };
-    const volume::UntangleReport report = volume::untangle(scene, options);
+    volume::UntangleReport report;
+    try {
+        const InterruptScope scope(&stop_on_interrupt());
+        report = volume::untangle(scene, options);
+    } catch (const Interrupted&) {
+        std::cerr << "stopped: nothing was written\n";
+        return 1;
+    }
     write_scene_file(request.output, scene);
     if (request.json)
         std::cout << to_json(report) << "\n";

@@ -40,6 +40,10 @@ std::string in_words(const verify::Result& result) {
     else
         text = fmt::format("clean: {} frames, {} body pairs tested exactly", result.frames,
                            short_count(static_cast<double>(result.body_pairs)));
+    if (result.elastic_pairs + result.self_tests > 0)
+        text += fmt::format("; elastic bodies were tested against others {} times, against themselves {}",
+                            short_count(static_cast<double>(result.elastic_pairs)),
+                            short_count(static_cast<double>(result.self_tests)));
     if (result.jointed_checked + result.jointed_ignored > 0)
         text += fmt::format("; of {} pairs of jointed bodies {} were checked",
                             result.jointed_checked + result.jointed_ignored, result.jointed_checked);

@@ -145,11 +145,4 @@ struct SchemaRequest {
 };
 int schema_verb(const SchemaRequest& request);
 
-struct BenchRequest {
-    std::string name, only, plots, compare;
-    bool list = false, json = false, quick = false;
-    int repeats = 3, threads = 0;
-};
-int bench_verb(const BenchRequest& request);
-
 }  // namespace tenon::app

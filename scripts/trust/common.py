@@ -5,7 +5,8 @@ import subprocess
 
 
 class Program:
-    def __init__(self, path, folder):
+    def __init__(self, path, folder, only=None):
+        self.only = only  # of the built-in scenes, where a part goes through them
         self.path = os.path.realpath(path)
         self.folder = os.path.realpath(folder)
         os.makedirs(self.folder, exist_ok=True)
@@ -40,9 +41,10 @@ class Program:
         return code, read_json(verdict), text
 
     def scenes(self):
-        """(name, method) of every built-in scene."""
+        """(name, method) of every built-in scene, or of those asked for."""
         code, text = self.call("scenes", "--json")
-        return [(entry["name"], entry["family"]) for entry in json.loads(text)]
+        return [(entry["name"], entry["family"]) for entry in json.loads(text)
+                if not self.only or entry["name"] in self.only]
 
     def remove(self, output):
         for ending in (".tenon", ".tenon-wal", ".tenon-shm", ".tenon-lock", ".json", "-verdict.json"):

@@ -13,7 +13,7 @@ ITERATIONS_OFF = 0.2
 # Keys by the power of the length that their unit has, with density and time kept.
 POWER = {"position": 1, "linear_velocity": 1, "gravity": 1, "point": 1, "vertices": 1, "dhat": 1, "eps_v": 1, "tolerance": 1,
          "restitution_speed": 1, "contact_stiffness": 1, "thickness": 1, "min_separation": 1, "kappa": 2, "young": 2,
-         "mass": 3, "force": 4, "torque": 5}
+         "cell_size": 1, "lo": 1, "hi": 1, "mass": 3, "force": 4, "torque": 5}
 # Numbers of a shape that are no lengths.
 COUNTS = {"segments", "subdivisions", "detail", "rows", "spikes", "teeth", "sides", "pressure_angle", "type", "span", "turns"}
 
@@ -50,7 +50,7 @@ def scaled(entry, factor):
 
 
 def shifted(scene, by):
-    for body in scene["bodies"]:
+    for body in scene["bodies"] + scene.get("elastic", []):
         body["position"] = [a + b for a, b in zip(body.get("position", [0, 0, 0]), by)]
         for key in body.get("motion", []):
             if "position" in key:

@@ -9,10 +9,15 @@
 namespace tenon::exporting {
 namespace {
 
-// A name that stays one word.
+// A name that stays one word, without characters that a terminal obeys (U+0080 to U+009F are two bytes).
 std::string one_word(const std::string& name) {
     std::string word;
-    for (char c : name) word += static_cast<unsigned char>(c) <= ' ' || c == '#' ? '_' : c;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const auto c = static_cast<unsigned char>(name[i]);
+        const bool c1 = c == 0xC2 && i + 1 < name.size() && static_cast<unsigned char>(name[i + 1]) < 0xA0;
+        i += c1;
+        word += c1 || c <= ' ' || c == '#' || c == 0x7F ? '_' : name[i];
+    }
     return word.empty() ? "body" : word;
 }
 

@@ -31,13 +31,17 @@ class Names {
 
 std::string quoted(const std::string& text) {
     std::string out = "\"";
-    for (const char c : text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const bool c1 = c == '\xC2' && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
         if (c == '"' || c == '\\')
             out += std::string("\\") + c;
         else if (c == '\n')
             out += "\\n";
         else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
             out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        else if (c1)  // a terminal would obey it
+            out += fmt::format("\\xc2\\x{:02x}", static_cast<unsigned char>(text[++i]));
         else
             out += c;
     }

@@ -44,7 +44,7 @@ inline PointEdge point_edge(const Four3& offset, const Four3& beyond, const Four
 }
 
 inline void store(const Nearest& found, ClosestFour& out) {
-    const auto put = [](double* to, const Four& value) { *reinterpret_cast<AnyFour*>(to) = value; };
+    const auto put = [](double* to, const Four& value) { simd::store(to, value); };
     put(out.squared, found.squared);
     put(out.difference[0], found.difference.x);
     put(out.difference[1], found.difference.y);

@@ -2,23 +2,18 @@
 // ways: along a direction, all of one's way has to be apart from all of the other's.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "geometry/bvh.hpp"
 #include "geometry/overlap.hpp"
+#include "math/simd.hpp"
 
 namespace tenon::geometry {
 
-typedef float Lanes __attribute__((vector_size(16)));  // x, y, z and a zero, or along four directions
-typedef std::int32_t LaneMask __attribute__((vector_size(16)));
+using Lanes = simd::Vector<float, 4>;  // x, y, z and a zero, or along four directions
+using LaneMask = simd::MaskOf<Lanes>;
+using simd::bits, simd::larger, simd::magnitude, simd::smaller;
 
 inline Lanes all_lanes(float value) {
-    return Lanes{value, value, value, value};
+    return simd::all<Lanes>(value);
 }
 inline Lanes lanes(const Vec3& v) {
     return Lanes{static_cast<float>(v.x()), static_cast<float>(v.y()), static_cast<float>(v.z()), 0.0f};
@@ -31,30 +26,6 @@ template <int Lane>
 Lanes spread(const Lanes& v) {
     return __builtin_shufflevector(v, v, Lane, Lane, Lane, Lane);
 }
-inline Lanes magnitude(const Lanes& v) {
-    return reinterpret_cast<Lanes>(reinterpret_cast<LaneMask>(v) & 0x7fffffff);
-}
-#ifdef __SSE2__
-inline Lanes lesser(const Lanes& a, const Lanes& b) {
-    return _mm_min_ps(a, b);
-}
-inline Lanes greater(const Lanes& a, const Lanes& b) {
-    return _mm_max_ps(a, b);
-}
-inline int bits(const LaneMask& mask) {  // one for each lane
-    return _mm_movemask_ps(reinterpret_cast<__m128>(mask));
-}
-#else
-inline Lanes lesser(const Lanes& a, const Lanes& b) {
-    return a < b ? a : b;
-}
-inline Lanes greater(const Lanes& a, const Lanes& b) {
-    return a > b ? a : b;
-}
-inline int bits(const LaneMask& mask) {
-    return (mask[0] & 1) | (mask[1] & 2) | (mask[2] & 4) | (mask[3] & 8);
-}
-#endif
 
 // A point at both ends of its way.
 struct LanePoint {
@@ -66,10 +37,10 @@ struct LaneBox {
     Lanes lo, hi;
 
     static LaneBox nothing() { return {all_lanes(1e30f), all_lanes(-1e30f)}; }
-    static LaneBox of(const LanePoint& p) { return {lesser(p.at[0], p.at[1]), greater(p.at[0], p.at[1])}; }
+    static LaneBox of(const LanePoint& p) { return {smaller(p.at[0], p.at[1]), larger(p.at[0], p.at[1])}; }
     void add(const LaneBox& other) {
-        lo = lesser(lo, other.lo);
-        hi = greater(hi, other.hi);
+        lo = smaller(lo, other.lo);
+        hi = larger(hi, other.hi);
     }
     void add(const LanePoint& p) { add(of(p)); }
     void inflate(float margin) {
@@ -80,7 +51,7 @@ struct LaneBox {
 
 // True where one axis separates the boxes.
 inline bool apart(const LaneBox& a, const LaneBox& b) {
-    return bits(greater(a.lo - b.hi, b.lo - a.hi) > Lanes{}) != 0;
+    return bits(larger(a.lo - b.hi, b.lo - a.hi) > Lanes{}) != 0;
 }
 
 // Four boxes, one for each lane; axis by axis.
@@ -149,7 +120,7 @@ struct LaneOrientedBox {
         const LanePoint middle = directions.along(center);
         const Lanes reach = magnitude(directions.along(half[0])) + magnitude(directions.along(half[1])) +
                             magnitude(directions.along(half[2])) + all_lanes(drift);
-        return {lesser(middle.at[0], middle.at[1]) - reach, greater(middle.at[0], middle.at[1]) + reach};
+        return {smaller(middle.at[0], middle.at[1]) - reach, larger(middle.at[0], middle.at[1]) + reach};
     }
 };
 
@@ -213,11 +184,11 @@ class NodeTest {
         for (int k = 0; k < 3; ++k) {
             middle_[k] = half * (nodes.column[0][k] + nodes.column[1][k]);
             way_[k] = half * (nodes.column[1][k] - nodes.column[0][k]);
-            size_[k] = greater(nodes.absolute[0][k], nodes.absolute[1][k]);
+            size_[k] = larger(nodes.absolute[0][k], nodes.absolute[1][k]);
         }
         center_ = half * (nodes.center[0] + nodes.center[1]) - half * (region.lo + region.hi);
         center_way_ = half * (nodes.center[1] - nodes.center[0]);
-        reach_ = greater(nodes.slack[0], nodes.slack[1]) + half * (region.hi - region.lo);
+        reach_ = larger(nodes.slack[0], nodes.slack[1]) + half * (region.hi - region.lo);
     }
 
     bool beyond(const Bvh::Node& node) const {

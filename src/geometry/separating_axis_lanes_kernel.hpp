@@ -7,18 +7,14 @@
 namespace tenon::geometry {
 namespace {
 
-typedef float FourFloats __attribute__((vector_size(16), aligned(4), may_alias));
-
-inline Four lesser_of(const Four& a, const Four& b) {
-    return a < b ? a : b;
-}
-
 inline Four3 load_directions(const LooseDirection* all_directions, const int* pairs) {
-    double rows[4][4];
-    for (int k = 0; k < 4; ++k)
-        *reinterpret_cast<AnyFour*>(rows[k]) = __builtin_convertvector(
-            *reinterpret_cast<const FourFloats*>(all_directions[pairs[k]].data()), Four);
-    return load(rows[0], rows[1], rows[2], rows[3]);
+    const auto row = [&](int k) {
+        return __builtin_convertvector(simd::load<simd::Vector<float, 4>>(all_directions[pairs[k]].data()),
+                                       Four);
+    };
+    Four r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
+    simd::transpose(r0, r1, r2, r3);
+    return {r0, r1, r2};
 }
 
 // Heights of all corners along the directions, at the start and at the end; the first `Split` must stay above the rest.
@@ -40,7 +36,7 @@ inline Mask stay_apart(const MovingSides& sides, const std::array<int, 4>* corne
     Four thinnest = start[0] - start[3];
     for (int i = 0; i < Split; ++i)
         for (int j = Split; j < 4; ++j)
-            thinnest = lesser_of(thinnest, lesser_of(start[i] - start[j], end[i] - end[j]));
+            thinnest = simd::smaller(thinnest, simd::smaller(start[i] - start[j], end[i] - end[j]));
     // Not a number anywhere: not apart.
     Four sum = all(0.0);
     for (int k = 0; k < 4; ++k) sum += end[k];

@@ -5,9 +5,7 @@
 // with A the second derivative over the singular values and e, o the eigenvalues of the modes
 // (ij + ji) and (ij - ji):  (g_i - g_j) / (s_i - s_j)  and  (g_i + g_j) / (s_i + s_j).
 // All eigenvalues but those of the 3x3 matrix A are known, and the matrix of an element is made in these frames and turned once.
-#include <cmath>
-#include <cstring>
-
+#include "math/simd.hpp"
 #include "model/elastic_kernel.hpp"
 
 namespace tenon {
@@ -18,36 +16,13 @@ constexpr int kWidth = 4;
 #else
 constexpr int kWidth = 2;
 #endif
-using Lane = double __attribute__((vector_size(8 * kWidth)));
-using Mask = long long __attribute__((vector_size(8 * kWidth)));
+using Lane = simd::Vector<double, kWidth>;
+using Mask = simd::MaskOf<Lane>;
+using simd::any, simd::larger, simd::magnitude, simd::root;
 
 inline Lane lane(double value) {
-    return value - Lane{};
+    return simd::all<Lane>(value);
 }
-inline Lane load_lane(const double* p) {
-    Lane v;
-    std::memcpy(&v, p, sizeof v);
-    return v;
-}
-inline void store_lane(double* p, Lane v) {
-    std::memcpy(p, &v, sizeof v);
-}
-inline Lane root(Lane v) {
-    for (int k = 0; k < kWidth; ++k) v[k] = std::sqrt(v[k]);
-    return v;
-}
-inline Lane magnitude(Lane v) {
-    return v < 0 ? -v : v;
-}
-inline Lane larger(Lane a, Lane b) {
-    return a > b ? a : b;
-}
-inline bool any(Mask m) {
-    for (int k = 0; k < kWidth; ++k)
-        if (m[k]) return true;
-    return false;
-}
-
 struct Vec {
     Lane v[3];
     Lane& operator[](int i) { return v[i]; }
@@ -93,7 +68,7 @@ inline Mat identity() {
 }
 inline Mat load_matrix(const double (*m)[ElementBatch::lanes], int at) {
     Mat r;
-    for (int k = 0; k < 9; ++k) r(k % 3, k / 3) = load_lane(m[k] + at);
+    for (int k = 0; k < 9; ++k) r(k % 3, k / 3) = simd::load<Lane>(m[k] + at);
     return r;
 }
 
@@ -302,7 +277,7 @@ inline Mat corner_block(const Stiffness& h, const Mat& u, const Vec& k, const Ve
 }
 
 inline void store_block(ElementBatch& batch, int at, int which, const Mat& m) {
-    for (int k = 0; k < 9; ++k) store_lane(batch.block[which][k] + at, m(k % 3, k / 3));
+    for (int k = 0; k < 9; ++k) simd::store(batch.block[which][k] + at, m(k % 3, k / 3));
 }
 
 inline void keep_in_plane(Mat& m) {
@@ -360,14 +335,14 @@ inline void subtract_turning(const Stiffness& h, const Vec& s, const Mat& rate, 
 
 inline void respond_lanes(ElasticModel model, bool flat, bool project, bool blocks, ElementBatch& batch,
                           int at) {
-    const Lane mu = load_lane(batch.mu + at), lambda = load_lane(batch.lambda + at),
-               push = load_lane(batch.push + at), stiffening = load_lane(batch.stiffening + at);
+    const Lane mu = simd::load<Lane>(batch.mu + at), lambda = simd::load<Lane>(batch.lambda + at),
+               push = simd::load<Lane>(batch.push + at), stiffening = simd::load<Lane>(batch.stiffening + at);
     const Decomposed d = decompose(load_matrix(batch.f, at));
     const Principal p = model == ElasticModel::neo_hookean ? neo_hookean(mu, lambda, d.s)
                         : model == ElasticModel::stvk      ? stvk(mu, lambda, d.s)
                                                            : corotational(mu, lambda, d.s);
     const Stiffness h =
-        make_stiffness(p, d.s, mu + lambda, project, stiffening, load_lane(batch.damping + at));
+        make_stiffness(p, d.s, mu + lambda, project, stiffening, simd::load<Lane>(batch.damping + at));
     // push P + H dF, in the frames of U and V
     const Mat rate = multiply(multiply_left(d.u, load_matrix(batch.rate, at)), d.v);
     Mat stress;
@@ -376,14 +351,14 @@ inline void respond_lanes(ElasticModel model, bool flat, bool project, bool bloc
             stress(i, j) = i == j ? push * p.g[i] + h.a(i, 0) * rate(0, 0) + h.a(i, 1) * rate(1, 1) +
                                         h.a(i, 2) * rate(2, 2)
                                   : h.same(i, j) * rate(i, j) + h.swap(i, j) * rate(j, i);
-    subtract_turning(h, d.s, rate, load_lane(batch.step + at), stress);
+    subtract_turning(h, d.s, rate, simd::load<Lane>(batch.step + at), stress);
     const Mat gradient = load_matrix(batch.gradient, at);  // columns are corners
     const Mat gv = multiply_left(d.v, gradient);
     const Mat force = multiply(d.u, multiply(stress, gv));  // minus the load, columns are corners
     for (int i = 0; i < 3; ++i) {
         const Lane scale = lane(flat && i == 2 ? 0 : 1);
-        store_lane(batch.load[i] + at, scale * (force(i, 0) + force(i, 1) + force(i, 2)));
-        for (int k = 0; k < 3; ++k) store_lane(batch.load[3 * (k + 1) + i] + at, -scale * force(i, k));
+        simd::store(batch.load[i] + at, scale * (force(i, 0) + force(i, 1) + force(i, 2)));
+        for (int k = 0; k < 3; ++k) simd::store(batch.load[3 * (k + 1) + i] + at, -scale * force(i, k));
     }
     if (blocks) store_stiffness(batch, at, h, d.u, gv, flat);
 }

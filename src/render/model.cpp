@@ -42,6 +42,28 @@ void measure(DrawMesh& mesh) {
     for (const Vec3f& v : mesh.vertices) mesh.radius = std::max(mesh.radius, (v - mesh.center).norm());
 }
 
+// All vertices at one distance from the centre; or from an axis through it, but for the middles of the two ends.
+Quarters quarters_of(const DrawMesh& mesh) {
+    constexpr std::size_t fewest_vertices = 20;  // fewer make a polyhedron that shows how it turns
+    constexpr float as_round = 0.02f;
+    if (!mesh.closed || mesh.vertices.size() < fewest_vertices) return Quarters::none;
+    const auto round = [&](const Vec3f& across) {
+        const auto distance = [&](const Vec3f& v) { return across.cwiseProduct(v - mesh.center).norm(); };
+        float largest = 0;
+        for (const Vec3f& v : mesh.vertices) largest = std::max(largest, distance(v));
+        const bool ball = across.minCoeff() > 0;
+        return std::all_of(mesh.vertices.begin(), mesh.vertices.end(), [&](const Vec3f& v) {
+            const float r = distance(v);
+            return r >= (1 - as_round) * largest || (!ball && r <= as_round * largest);
+        });
+    };
+    if (round(Vec3f::Ones())) return Quarters::of_ball;
+    if (round(Vec3f(0, 1, 1))) return Quarters::about_x;
+    if (round(Vec3f(1, 0, 1))) return Quarters::about_y;
+    if (round(Vec3f(1, 1, 0))) return Quarters::about_z;
+    return Quarters::none;
+}
+
 DrawMesh box_mesh(const Box3& box) {
     Mesh mesh;
     for (int k = 0; k < 8; ++k)
@@ -93,6 +115,26 @@ DrawElastic draw_elastic(const run::ElasticInfo& solid) {
         drawn.triangle_tet = tets_of_surface(solid.surface, solid.tets);
     }
     return drawn;
+}
+
+// Which region each drawn triangle lies in, by the middle of its tetrahedron; the last region that holds it counts.
+void add_regions(const run::ElasticInfo& solid, const MaterialRegions& regions, DrawElastic& drawn) {
+    std::map<std::string, int> number;
+    for (const MaterialRegions::Box& box : regions.boxes)
+        number.emplace(box.material, static_cast<int>(number.size()));
+    const Quat back = regions.pose.rotation.conjugate();
+    for (const int t : drawn.triangle_tet) {
+        int material = -1, corners = 0;
+        Vec3 middle = Vec3::Zero();
+        for (int k = 0; t >= 0 && k < 4; ++k)
+            if (const int v = solid.tets[t][k]; v >= 0) middle += solid.rest[v], ++corners;
+        middle = back * (middle / std::max(corners, 1) - regions.pose.position);
+        for (const MaterialRegions::Box& box : regions.boxes)
+            if (t >= 0 && (middle.array() >= box.lo.array()).all() &&
+                (middle.array() <= box.hi.array()).all())
+                material = number[box.material];
+        drawn.triangle_material.push_back(material);
+    }
 }
 
 void color_all(Drawing& model, const std::vector<ColorKey>& keys, std::size_t body_count) {
@@ -149,6 +191,7 @@ DrawMesh draw_mesh(const Mesh& mesh, bool closed) {
     add_wires_and_points(mesh, drawn);
     drawn.corner_normals = corner_normals(drawn.vertices, drawn.triangles);
     measure(drawn);
+    drawn.quarters = quarters_of(drawn);
     return drawn;
 }
 
@@ -185,6 +228,8 @@ Drawing model_of(const run::RunModel& run, const SceneHints& hints) {
     }
     for (std::size_t e = 0; e < run.elastic.size(); ++e) {
         model.elastic.push_back(draw_elastic(run.elastic[e]));
+        if (const auto regions = hints.regions.find(run.elastic[e].name); regions != hints.regions.end())
+            add_regions(run.elastic[e], regions->second, model.elastic.back());
         keys.push_back({static_cast<int>(run.shapes.size() + e), true, false, run.elastic[e].color});
     }
     color_all(model, keys, model.bodies.size());

@@ -11,6 +11,9 @@
 
 namespace tenon::render {
 
+// Balls and discs look the same however they turn, so their quarters are painted in two shades.
+enum class Quarters { none, about_x, about_y, about_z, of_ball };
+
 // Triangles with a normal for each corner. Wires and points have become thin prisms and small balls.
 struct DrawMesh {
     std::vector<Vec3f> vertices;
@@ -19,6 +22,7 @@ struct DrawMesh {
     Vec3f center = Vec3f::Zero();       // of the bounding sphere
     float radius = 0.0f;
     bool closed = false;  // its back faces are never seen
+    Quarters quarters = Quarters::none;
 };
 
 struct DrawBody {
@@ -35,6 +39,8 @@ struct DrawElastic {
     std::vector<Vec4> embedded_weight;
     std::vector<Tet> tets;
     Vec3f color = Vec3f::Ones();
+    std::vector<int>
+        triangle_material;  // which of the materials of its regions, -1: its own; empty: it has one
 };
 
 // A rod that is drawn with a body (struts.hpp), in its frame.

@@ -66,6 +66,21 @@ Detail level_of_detail(const Drawing& model, const DrawBody& body, const Mat34& 
     return {small && detailed ? &model.coarse[body.mesh] : &fine};
 }
 
+// Dark bodies get lighter quarters, light ones darker.
+std::optional<TwoShades> two_shades_of(const DrawMesh& mesh, const Mat34& q, const Vec3f& color) {
+    if (mesh.quarters == Quarters::none) return std::nullopt;
+    TwoShades shades;
+    shades.to_body = q.leftCols<3>().inverse().cast<float>();
+    shades.origin = transform(q, mesh.center.cast<double>()).cast<float>();
+    shades.signs = mesh.quarters == Quarters::about_x   ? Eigen::Array3i(0, 1, 1)
+                   : mesh.quarters == Quarters::about_y ? Eigen::Array3i(1, 0, 1)
+                   : mesh.quarters == Quarters::about_z ? Eigen::Array3i(1, 1, 0)
+                                                        : Eigen::Array3i(1, 1, 1);
+    const float lightness = color.dot(Vec3f(0.21f, 0.72f, 0.07f));
+    shades.other = lightness < 0.35f ? Vec3f(color + 0.30f * (Vec3f::Ones() - color)) : Vec3f(0.55f * color);
+    return shades;
+}
+
 void place_bodies(const Drawing& model, const run::Frame& frame, const Projection& view, int samples,
                   Placed& placed) {
     const std::size_t count = std::min(model.bodies.size(), frame.q.size());
@@ -86,9 +101,11 @@ void place_bodies(const Drawing& model, const run::Frame& frame, const Projectio
         placed.list.batches.push_back({placed.vertices[i].data(), mesh[i]->triangles.data(),
                                        placed.vertices[i].size(), mesh[i]->triangles.size(), 0,
                                        mesh[i]->closed});
-        placed.list.surfaces.push_back({model.bodies[i].color, mesh[i]->corner_normals.data(),
-                                        frame.q[i].leftCols<3>().cast<float>(), nullptr,
-                                        !model.bodies[i].moves});
+        placed.list.surfaces.push_back(
+            {model.bodies[i].color, mesh[i]->corner_normals.data(), frame.q[i].leftCols<3>().cast<float>(),
+             nullptr, !model.bodies[i].moves,
+             model.bodies[i].moves ? two_shades_of(*mesh[i], frame.q[i], model.bodies[i].color)
+                                   : std::nullopt});
     }
 }
 
@@ -114,6 +131,13 @@ Vec3f state_color(const Vec3f& base, float state) {
     return base + state * (palette(1) - base);
 }
 
+// Regions of another material: greys, so that the body's own colour stays its own.
+Vec3f region_color(const Vec3f& own, int material) {
+    const Vec3f grey =
+        linear_from_srgb({0.50, 0.53, 0.57}) * (1.0f + 0.5f * static_cast<float>(material % 2));
+    return 0.15f * own + 0.85f * grey;
+}
+
 void place_elastic(const Drawing& model, const run::Frame& frame, const RenderOptions& options,
                    Placed& placed) {
     for (std::size_t e = 0; e < std::min(model.elastic.size(), frame.x.size()); ++e) {
@@ -128,10 +152,13 @@ void place_elastic(const Drawing& model, const run::Frame& frame, const RenderOp
             for (int tet : solid.triangle_tet)
                 placed.colors[e].push_back(tet < 0 ? solid.color
                                                    : state_color(solid.color, frame.element_state[e][tet]));
+        else
+            for (int material : solid.triangle_material)
+                placed.colors[e].push_back(material < 0 ? solid.color : region_color(solid.color, material));
         placed.list.batches.push_back(
             {vertices.data(), solid.triangles.data(), vertices.size(), solid.triangles.size(), 0, false});
         placed.list.surfaces.push_back({solid.color, placed.normals[e].data(), Eigen::Matrix3f::Identity(),
-                                        by_state ? placed.colors[e].data() : nullptr, false});
+                                        placed.colors[e].empty() ? nullptr : placed.colors[e].data(), false});
     }
 }
 

@@ -132,6 +132,7 @@ Sample Painter::surface(int x, int y) const {
     if (face.dot(view.eye - point) < 0) normal = -normal;
     sample.normal = normal;
     sample.albedo = paint.triangle_colors ? paint.triangle_colors[t] : paint.color;
+    if (paint.two_shades && paint.two_shades->is_other(point)) sample.albedo = paint.two_shades->other;
     if (paint.gridded && normal.dot(lighting.up) > 0.9995f) sample.albedo *= grid_shade(x, y, point);
     return sample;
 }

@@ -1,12 +1,28 @@
 // From visible triangles to light: key light with soft shadows, sky, ambient occlusion, ground grid, fog.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "render/image.hpp"
 #include "render/raster.hpp"
 
 namespace tenon::render {
+
+// Two shades that change where the product of the coordinates named by `signs` changes its sign, in the body's frame.
+struct TwoShades {
+    Eigen::Matrix3f to_body = Eigen::Matrix3f::Identity();
+    Vec3f origin = Vec3f::Zero();      // in the world
+    Eigen::Array3i signs = {0, 0, 0};  // one where a coordinate counts
+    Vec3f other = Vec3f::Ones();       // the second shade
+
+    bool is_other(const Vec3f& point) const {
+        const Vec3f local = to_body * (point - origin);
+        int negative = 0;
+        for (int k = 0; k < 3; ++k) negative += signs[k] && local[k] < 0;
+        return negative % 2 == 1;
+    }
+};
 
 // How a batch is coloured.
 struct Surface {
@@ -15,6 +31,7 @@ struct Surface {
     Eigen::Matrix3f turn = Eigen::Matrix3f::Identity();
     const Vec3f* triangle_colors = nullptr;  // instead of `color`, when set
     bool gridded = false;                    // statics: the grid goes over their level faces
+    std::optional<TwoShades> two_shades = std::nullopt;
 };
 
 struct Lighting {

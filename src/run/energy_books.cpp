@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <Eigen/Eigenvalues>
+
 #include "math/binary_io.hpp"
 #include "model/joint_rows.hpp"
 
@@ -48,6 +50,18 @@ Vec3 torque_of(const Mat34& q, const Mat34& change, const Vec3& second_moments) 
     Vec3 sum = Vec3::Zero();
     for (int k = 0; k < 3; ++k) sum += second_moments[k] * q.col(k).cross(change.col(k));
     return sum;
+}
+
+// Of a co-rotated affine body with stretches s_k: V (mu sum (s_k - 1)^2 + lambda/2 (sum (s_k - 1))^2).
+double strain_energy(const Model& model, int body, const Mat34& q) {
+    const MaterialSpec& material = model.materials[model.bodies.material[body]];
+    const double poisson = std::min(material.poisson, 0.49);
+    const double mu = material.young / (2 * (1 + poisson)), lambda = 2 * mu * poisson / (1 - 2 * poisson);
+    const Mat3 square = q.leftCols<3>().transpose() * q.leftCols<3>();
+    const Vec3 squares = Eigen::SelfAdjointEigenSolver<Mat3>(square, Eigen::EigenvaluesOnly).eigenvalues();
+    const Vec3 strain = squares.cwiseMax(0.0).cwiseSqrt().array() - 1.0;
+    return model.bodies.volume[body] *
+           (mu * strain.squaredNorm() + 0.5 * lambda * strain.sum() * strain.sum());
 }
 
 // World-frame angular velocity: the axial vector of (dA/dt) A^T.
@@ -243,9 +257,13 @@ double EnergyBooks::add_body(const Model& model, const State& state, int body, d
     shares.integrator -= over(load.joints, past.joints, second_order);
     shares.forces += over(outside, past.outside, second_order);
     const double potential = -mass * state.gravity.dot(q.col(3) - past.q.col(3));
+    // what joints and contacts do beyond the motion as a whole strains the body; the rest of that is the scheme's
+    const bool strains = told_at_end_ && model.materials[model.bodies.material[body]].young_given;
+    const double strain = strains ? strain_energy(model, body, q) - strain_energy(model, body, past.q) : 0.0;
+    shares.integrator -= strain;
     shares.unexplained += by_momentum + potential - over(outside, past.outside, second_order) -
                           over(load.joints, past.joints, second_order) - load.contacts.dot(moved);
-    shares.turnover += std::abs(kinetic) + std::abs(potential);
+    shares.turnover += std::abs(kinetic) + std::abs(potential) + std::abs(strain);
 
     past.x_before = past.q.col(3);
     past.rate_before = past.rate;
@@ -256,7 +274,7 @@ double EnergyBooks::add_body(const Model& model, const State& state, int body, d
     past.momentum_rate = momentum_rate;
     past.contacts = load.touched;
     past.history = past.known = 1;
-    return kinetic + potential;
+    return kinetic + potential + strain;
 }
 
 EnergyShares EnergyBooks::after_step(const Model& model, const State& state, const Outputs& outputs,

@@ -69,7 +69,7 @@ Scene without_joints(Scene scene) {
 }
 
 void untangle(const RunReader& reader, const Scene& scene, const Model& model, State& state,
-              std::vector<std::string>& told) {
+              std::vector<std::string>& told, const std::function<void(const std::string&)>& say) {
     const model::InitialCheck check = model::check_initial_state(model, state);
     if (check.problems.empty()) return;
     const std::string first = model::describe(model, check.problems.front());
@@ -77,7 +77,13 @@ void untangle(const RunReader& reader, const Scene& scene, const Model& model, S
         throw InputError(reader.file(), "--from", "bodies of tendons cannot be moved apart: " + first,
                          "start from a time at which nothing intersects");
     Scene start = without_joints(scene_at(scene, model, state));
-    const volume::UntangleReport report = volume::untangle(start, {});
+    volume::UntangleOptions options;
+    if (say)
+        options.progress = [&](int round, double depth, int contacts) {
+            say(fmt::format("moving bodies apart, round {}: {} contacts, {:.3g} m deep", round + 1, contacts,
+                            depth));
+        };
+    const volume::UntangleReport report = volume::untangle(start, options);
     if (!report.clean())
         throw InputError(reader.file(), "--from",
                          fmt::format("{} pairs of bodies intersect there and cannot be moved apart: {}",
@@ -135,7 +141,7 @@ Simulation::Start start_of(const RunReader& reader) {
 }
 
 void hand_over(const RunReader& reader, double time, const Scene& scene, const Model& model, State& state,
-               std::vector<std::string>& told) {
+               std::vector<std::string>& told, const std::function<void(const std::string&)>& say) {
     check_same_bodies(reader, model, "hand over to the scene that the run was made with");
     const Frame frame = reader.frame(nearest_frame(reader, time));
     for (std::size_t e = 0; e < model.elastic.size(); ++e)
@@ -154,7 +160,7 @@ void hand_over(const RunReader& reader, double time, const Scene& scene, const M
                                    frame.time, scene.dt, state.time));
     find_broken_joints(model, state, told);
     if (reader.meta("method") != scene.method) make_rigid(model, state);
-    if (scene.method == "affine") untangle(reader, scene, model, state, told);
+    if (scene.method == "affine") untangle(reader, scene, model, state, told, say);
 }
 
 }  // namespace tenon::run

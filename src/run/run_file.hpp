@@ -133,7 +133,8 @@ class RunReader {
     long frame_count() const;  // now: a live run grows
     Frame frame(long index) const;
     std::vector<StepRow> steps() const;
-    std::vector<std::vector<Mat34>> path_pieces(long first_step, long last_step) const;  // in order
+    // In order; what they hold is said in model/path_piece.hpp. Files of older programs leave elastic vertices out.
+    std::vector<std::vector<Mat34>> path_pieces(long first_step, long last_step) const;
     bool has_path() const;
     long frame_step(long index) const;           // without reading the frame
     std::vector<FrameEntry> frame_list() const;  // in the order of their numbers

@@ -15,6 +15,7 @@
 
 #include "math/interrupt.hpp"
 #include "math/whole_file.hpp"
+#include "model/path_piece.hpp"
 #include "run/energy_books.hpp"
 #include "run/error_shadow.hpp"
 #include "run/failure_scene.hpp"
@@ -154,6 +155,7 @@ class Run {
     void dump_failure(const State& before, int body);
     void note_pushes();
     void add_path_piece(const std::vector<Mat34>& q);
+    void record_end_of_path(const State& state);
     void record(const StepRow& row);
     void record_end(const Report& report, bool interrupted);
     Progress progress_now(double wall_seconds) const;
@@ -201,7 +203,9 @@ Simulation::Start Run::start_of_run() {
     if (!options_.resume.empty()) return start_of(RunReader(options_.resume));
     if (options_.hand_over.empty()) return {};
     return [this](const Scene& scene, const Model& model, State& state) {
-        hand_over(RunReader(options_.hand_over), options_.from, scene, model, state, handed_over_);
+        const InterruptScope scope(options_.stop);
+        hand_over(RunReader(options_.hand_over), options_.from, scene, model, state, handed_over_,
+                  options_.preparing);
     };
 }
 
@@ -284,6 +288,14 @@ void Run::note_pushes() {
 void Run::add_path_piece(const std::vector<Mat34>& q) {
     writer_->add_path_piece(simulation_.state().step + 1, q);
     last_piece_ = q;
+}
+
+// A step without pieces of its own was one straight piece.
+void Run::record_end_of_path(const State& state) {
+    std::vector<std::vector<Vec3>> x;
+    for (const ElasticState& body : state.elastic) x.push_back(body.x);
+    const std::vector<Mat34> end = path_piece(state.q, x);
+    if (last_piece_ != end) writer_->add_path_piece(state.step, end);
 }
 
 // A step that is interrupted is lost, and with it what the method remembers: so steps that may take long are entered
@@ -384,7 +396,7 @@ void Run::record(const StepRow& row) {
     if (!writer_) return;
     const State& state = simulation_.state();
     writer_->add_step(row);
-    if (options_.record_path && last_piece_ != state.q) writer_->add_path_piece(state.step, state.q);
+    if (options_.record_path) record_end_of_path(state);
     if (rule_.records(state.step, simulation_.dt())) {
         writer_->add_frame(state, simulation_.outputs());
         frame_step_ = state.step;

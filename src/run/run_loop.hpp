@@ -28,10 +28,11 @@ struct RunOptions {
     std::string resume;             // run file to go on from
     std::string hand_over;          // run file whose state at the time `from` is the start
     double from = 0.0;
-    bool estimate_error = false;                   // by a second run of twice the step: error_shadow.hpp
-    const std::atomic<bool>* stop = nullptr;       // set by Ctrl-C; also ends a long step
-    IntersectionCounter count_intersections;       // for expectations about intersections
-    std::function<void(Simulation&)> before_step;  // may set State::pushes
+    std::function<void(const std::string&)> preparing;  // told what a hand-over is at, round by round
+    bool estimate_error = false;                        // by a second run of twice the step: error_shadow.hpp
+    const std::atomic<bool>* stop = nullptr;            // set by Ctrl-C; also ends a long step
+    IntersectionCounter count_intersections;            // for expectations about intersections
+    std::function<void(Simulation&)> before_step;       // may set State::pushes
 };
 
 struct Progress {

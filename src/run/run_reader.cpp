@@ -168,6 +168,7 @@ struct RunReader::Impl : RunModel {
     void read_elastic();
     void read_joints();
     Frame read_frame(long index) const;
+    std::size_t elastic_matrices() const;  // that hold all elastic vertices in a piece of the path
     void read_elastic_frame(long index, Frame& frame) const;
     void read_contacts(long index, Frame& frame) const;
     void read_joint_forces(long index, Frame& frame) const;
@@ -338,6 +339,12 @@ Frame RunReader::Impl::read_frame(long index) const {
     return frame;
 }
 
+std::size_t RunReader::Impl::elastic_matrices() const {
+    std::size_t vertices = 0;
+    for (const ElasticInfo& body : elastic) vertices += body.rest.size();
+    return (vertices + 3) / 4;
+}
+
 RunReader::RunReader(const std::string& file) : impl_(std::make_unique<Impl>()) {
     impl_->file = file;
     check_header(file);
@@ -490,7 +497,11 @@ std::vector<std::vector<Mat34>> RunReader::path_pieces(long first_step, long las
             const std::array<long, 2> now{row.integer(1), row.integer(2)};
             if (now <= last) throw Damaged("pieces of the path are out of order");
             last = now;
-            pieces.push_back(array<Mat34>(row, 0, "path.q", impl_->bodies.size()));
+            pieces.push_back(array<Mat34>(row, 0, "path.q"));
+            const std::size_t size = pieces.back().size(), bodies = impl_->bodies.size();
+            if (size != bodies && size != bodies + impl_->elastic_matrices())
+                throw Damaged("a piece of the path has " + std::to_string(size) + " matrices for " +
+                              std::to_string(bodies) + " bodies");
         }
         return pieces;
     });

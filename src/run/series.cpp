@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "run/csv.hpp"
 #include "run/joint_drives.hpp"
 #include "tenon/error.hpp"
 
@@ -277,14 +278,6 @@ void append(Series& series, long step, double time, double value) {
     series.step.push_back(step);
     series.time.push_back(time);
     series.value.push_back(value);
-}
-
-// A name with a comma or a quote is quoted, as RFC 4180 wants it.
-std::string csv_cell(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
 }
 
 }  // namespace

@@ -90,13 +90,13 @@ bool overshoots(const BlockLcp& p, const std::vector<const double*>& diagonal, c
 
 }  // namespace
 
-BlockPgsResult solve_block_pgs(const BlockLcp& problem, const BlockPgsSettings& settings,
-                               std::vector<double>& x) {
+PgsResult solve_block_pgs(const BlockLcp& problem, const BlockPgsSettings& settings, std::vector<double>& x) {
     const int n = problem.blocks();
     x.resize(static_cast<std::size_t>(n) * problem.block, 0.0);
     std::vector<const double*> diagonal(n);
     for (int i = 0; i < n; ++i) diagonal[i] = diagonal_block(problem, i);
-    BlockPgsResult result;
+    PgsResult result;
+    result.converged = n == 0;
     if (n == 0) return result;
     std::vector<double> before = x, y;
     double weight = 1;

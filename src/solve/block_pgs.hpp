@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "solve/pgs.hpp"
+
 namespace tenon::solve {
 
 // Find x with w = W x + free and, for each block, either (block 1)  0 <= w  perpendicular to  x >= 0,  or (block 3) that
@@ -24,18 +26,11 @@ struct BlockPgsSettings {
     double tolerance = 1e-9;  // of the residual, in units of w
 };
 
-struct BlockPgsResult {
-    int sweeps = 0;
-    double residual = 0;
-    bool converged = true;
-};
-
 // Sweeps forward and backward in turn; each block is solved to its own complementarity conditions with the others held.
 // Where contacts share the points that carry them, W is close to singular and plain sweeps crawl: each pair of sweeps
 // starts from where the last two lead (Nesterov's momentum), from anew when that overshoots. `x` is the warm start and
 // the solution.
-BlockPgsResult solve_block_pgs(const BlockLcp& problem, const BlockPgsSettings& settings,
-                               std::vector<double>& x);
+PgsResult solve_block_pgs(const BlockLcp& problem, const BlockPgsSettings& settings, std::vector<double>& x);
 
 // Largest |d (x - clamp(x - w / d))| over rows, d the diagonal of W: zero exactly at a solution.
 double block_pgs_residual(const BlockLcp& problem, const std::vector<double>& x);

@@ -29,7 +29,9 @@ bool dual_newton(const Vec6& r, double tolerance, Vec6& y, const Evaluate& evalu
         if (g.norm() <= goal) return true;
         Mat6 damped = H;
         damped.diagonal().array() += damping * std::max(H.trace(), 1e-3);
-        const Vec6 step = -damped.ldlt().solve(g);
+        // the quick factorisation where it goes through
+        const Eigen::LLT<Mat6> llt(damped);
+        const Vec6 step = -(llt.info() == Eigen::Success ? Vec6(llt.solve(g)) : Vec6(damped.ldlt().solve(g)));
         const double slope = g.dot(step);
         bool moved = false;
         for (double t = 1.0; std::isfinite(slope) && slope < 0 && t > 1e-3; t *= 0.5) {
@@ -137,31 +139,46 @@ NnlsSolution nnls(const MatX& C, const VecX& r) {
 }
 
 bool smoothest_nonnegative(const Columns6& c, const Vec6& r, std::vector<double>& x, double tolerance) {
-    x.assign(c.size(), 0.0);
-    if (r.norm() == 0 || c.empty()) return r.norm() == 0;
-    const Vec6 scale = row_scale(c);
-    const Vec6 rs = scale.cwiseProduct(r);
-    Vec6 y = Vec6::Zero();
-    // at y = 0 nothing is active: start where every contact that helps is
-    for (const Vec6& column : c) {
-        const Vec6 cs = scale.cwiseProduct(column);
-        if (cs.dot(rs) > 0) y += cs;
+    SmoothestSplit split;
+    split.set(c);
+    return split.solve(r, x, tolerance);
+}
+
+void SmoothestSplit::set(const Columns6& c) {
+    scale_ = row_scale(c);
+    scaled_.resize(c.size());
+    for (std::size_t k = 0; k < c.size(); ++k) scaled_[k] = scale_.cwiseProduct(c[k]);
+    warm_ = false;
+}
+
+bool SmoothestSplit::solve(const Vec6& r, std::vector<double>& x, double tolerance) {
+    x.assign(scaled_.size(), 0.0);
+    if (r.norm() == 0 || scaled_.empty()) return r.norm() == 0;
+    const Vec6 rs = scale_.cwiseProduct(r);
+    if (!warm_) {
+        // at y = 0 nothing is active: start where every contact that helps is
+        y_.setZero();
+        for (const Vec6& c : scaled_)
+            if (c.dot(rs) > 0) y_ += c;
     }
-    const bool found = dual_newton(rs, tolerance, y, [&](const Vec6& at, Vec6& g, Mat6& H) {
+    const bool found = dual_newton(rs, tolerance, y_, [&](const Vec6& at, Vec6& g, Mat6& H) {
         double value = -rs.dot(at);
         g = -rs;
         H.setZero();
-        for (const Vec6& column : c) {
-            const Vec6 cs = scale.cwiseProduct(column);
-            const double p = cs.dot(at);
+        for (const Vec6& c : scaled_) {
+            const double p = c.dot(at);
             if (p <= 0) continue;
             value += 0.5 * p * p;
-            g += p * cs;
-            H.noalias() += cs * cs.transpose();
+            g += p * c;
+            for (int j = 0; j < 6; ++j)  // the lower triangle: by hand, small products of Eigen are calls
+                for (int i = j; i < 6; ++i) H(i, j) += c[i] * c[j];
         }
+        for (int j = 0; j < 6; ++j)
+            for (int i = 0; i < j; ++i) H(i, j) = H(j, i);
         return value;
     });
-    for (std::size_t k = 0; k < c.size(); ++k) x[k] = std::max(0.0, scale.cwiseProduct(c[k]).dot(y));
+    for (std::size_t k = 0; k < scaled_.size(); ++k) x[k] = std::max(0.0, scaled_[k].dot(y_));
+    warm_ = found;
     return found;
 }
 

@@ -27,6 +27,18 @@ using Columns6 = std::vector<Vec6>;
 bool smoothest_nonnegative(const Columns6& c, const Vec6& r, std::vector<double>& x,
                            double tolerance = 1e-11);
 
+// The same for several right-hand sides with one set of columns: each starts from the dual of the last.
+class SmoothestSplit {
+  public:
+    void set(const Columns6& c);
+    bool solve(const Vec6& r, std::vector<double>& x, double tolerance = 1e-11);
+
+  private:
+    Columns6 scaled_;
+    Vec6 scale_ = Vec6::Zero(), y_ = Vec6::Zero();
+    bool warm_ = false;
+};
+
 // The same over friction cones: per contact k an impulse p_k = x_n n + x_t with |x_t| <= mu_k x_n. Columns
 // come in threes (normal, two tangents); the solution minimises 1/2 sum |p_k|^2 and meets the wrench exactly.
 bool smoothest_in_cones(const Columns6& c, const std::vector<double>& mu, const Vec6& r,

@@ -1,5 +1,6 @@
 #include "solve/small_qp.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -50,32 +51,83 @@ struct ActiveBasis {
             r[i] /= R(i, i);
         }
     }
+    // False: one of the normals depends on those before it.
+    bool rebuild(const std::vector<Point<Dim>>& normals, const std::vector<int>& active) {
+        Coefficients c;
+        Point<Dim> rest;
+        count = 0;
+        for (int k : active) {
+            split(normals[k], c, rest);
+            if (count == rest.size() || !(rest.squaredNorm() > 1e-20 * normals[k].squaredNorm()))
+                return false;
+            append(c, rest);
+        }
+        return true;
+    }
+    // The nearest point where all active constraints hold with equality, and its multipliers.
+    void solve(const std::vector<double>& bounds, const std::vector<Point<Dim>>& normals,
+               const std::vector<int>& active, Point<Dim>& x, std::vector<double>& u) const {
+        Coefficients w(count), r;
+        for (int i = 0; i < count; ++i) {
+            w[i] = bounds[active[i]] - normals[active[i]].dot(x);
+            for (int j = 0; j < i; ++j) w[i] -= R(j, i) * w[j];
+            w[i] /= R(i, i);
+        }
+        back_substitute(w, r);
+        u.assign(r.data(), r.data() + count);
+        for (int j = 0; j < count; ++j) x += w[j] * Q.col(j);
+    }
 };
+
+// The active set of an earlier problem as a start: constraints whose multipliers come out negative leave it.
+template <int Dim>
+void start_from_active(const std::vector<Point<Dim>>& normals, const std::vector<double>& bounds,
+                       Point<Dim>& x, Projection& result, ActiveBasis<Dim>& basis) {
+    const Point<Dim> y = x;
+    std::vector<int>& active = result.active;
+    std::vector<double>& u = result.multiplier;
+    while (!active.empty()) {
+        if (!basis.rebuild(normals, active)) {
+            active.clear();
+            break;
+        }
+        x = y;
+        basis.solve(bounds, normals, active, x, u);
+        const auto least = std::min_element(u.begin(), u.end());
+        if (*least >= 0) return;
+        active.erase(active.begin() + (least - u.begin()));
+    }
+    x = y;
+    u.clear();
+    basis.count = 0;
+}
 
 }  // namespace
 
 template <int Dim>
 void project_onto_halfspaces(const std::vector<Point<Dim>>& normals, const std::vector<double>& bounds,
-                             Point<Dim>& x, Projection& result, double tolerance) {
+                             Point<Dim>& x, Projection& result, double tolerance, bool warm) {
     const int dim = static_cast<int>(x.size());
     const int count = static_cast<int>(normals.size());
     std::vector<int>& active = result.active;
     std::vector<double>& u = result.multiplier;
-    active.clear();
-    u.clear();
     result.iterations = 0;
     result.feasible = true;
 
     ActiveBasis<Dim> basis(dim);
     typename ActiveBasis<Dim>::Coefficients c, r;
     Point<Dim> rest = x;
-    auto rebuild = [&] {
-        basis.count = 0;
-        for (int k : active) {
-            basis.split(normals[k], c, rest);
-            basis.append(c, rest);
+    if (warm) {
+        start_from_active(normals, bounds, x, result, basis);
+    } else {
+        active.clear();
+        u.clear();
+        result.inverse_length.resize(count);
+        for (int k = 0; k < count; ++k) {
+            const double length = normals[k].norm();
+            result.inverse_length[k] = length > 0 ? 1 / length : 0.0;
         }
-    };
+    }
 
     const int limit = 20 * (count + dim) + 50;
     while (result.iterations < limit) {
@@ -83,9 +135,7 @@ void project_onto_halfspaces(const std::vector<Point<Dim>>& normals, const std::
         int worst = -1;
         double violation = -tolerance;
         for (int k = 0; k < count; ++k) {
-            const double length = normals[k].norm();
-            if (length == 0) continue;
-            const double slack = (normals[k].dot(x) - bounds[k]) / length;
+            const double slack = (normals[k].dot(x) - bounds[k]) * result.inverse_length[k];
             if (slack < violation) {
                 violation = slack;
                 worst = k;
@@ -129,18 +179,18 @@ void project_onto_halfspaces(const std::vector<Point<Dim>>& normals, const std::
             }
             active.erase(active.begin() + blocking);
             u.erase(u.begin() + blocking);
-            rebuild();
+            basis.rebuild(normals, active);
         }
     }
     result.feasible = false;
 }
 
 template void project_onto_halfspaces<3>(const std::vector<Point<3>>&, const std::vector<double>&, Point<3>&,
-                                         Projection&, double);
+                                         Projection&, double, bool);
 template void project_onto_halfspaces<6>(const std::vector<Point<6>>&, const std::vector<double>&, Point<6>&,
-                                         Projection&, double);
+                                         Projection&, double, bool);
 template void project_onto_halfspaces<Eigen::Dynamic>(const std::vector<VecX>&, const std::vector<double>&,
-                                                      VecX&, Projection&, double);
+                                                      VecX&, Projection&, double, bool);
 
 QpSolution solve_small_qp(const MatX& H, const VecX& g, const MatX& N, const VecX& b) {
     // H = L L^T and z = L^T x: minimise 1/2 |z - L^-1 g|^2 subject to (L^-1 N^T)^T z >= b.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "run/csv.hpp"
+
 namespace tenon::sweep {
 
 std::string plain_text(const Cell& cell) {
@@ -11,11 +13,7 @@ std::string plain_text(const Cell& cell) {
 }
 
 std::string csv_text(const Cell& cell) {
-    const std::string text = plain_text(cell);
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
+    return run::csv_cell(plain_text(cell));
 }
 
 }  // namespace tenon::sweep

@@ -206,10 +206,11 @@ std::vector<long> distinct(const Sweep& sweep, const std::vector<long>& tasks) {
 }  // namespace
 
 Tally execute(const Sweep& sweep, const std::vector<long>& tasks, const Execution& how) {
-    const std::vector<long> todo = distinct(sweep, tasks);
-    if (todo.empty()) return {};
+    const std::vector<long> pending = distinct(sweep, tasks);
+    if (pending.empty()) return {};
     std::signal(SIGPIPE, SIG_IGN);  // a process that is gone is noticed by its output
-    return how.cluster.empty() ? LocalRunner(sweep, todo, how).run() : execute_on_dask(sweep, todo, how);
+    return how.cluster.empty() ? LocalRunner(sweep, pending, how).run()
+                               : execute_on_dask(sweep, pending, how);
 }
 
 }  // namespace tenon::sweep

@@ -8,11 +8,7 @@
 namespace tenon::verify {
 namespace {
 
-constexpr double rounding = 1e-12;   // of the coordinates: far more than the distances can be wrong by
-constexpr double pieces_ahead = 4;   // a gap of this many motions is as good as any
-constexpr double clear_ahead = 2;    // of boxes that are this many motions apart the cells are not looked at
-constexpr double long_piece = 0.02;  // of the bodies' size: gaps that large are rare, and costly to measure
-constexpr double may_overlap = -1;   // left after a hit: distances mean nothing then
+constexpr double rounding = 1e-12;  // of the coordinates: far more than the distances can be wrong by
 
 struct Cells {
     Corners corners;
@@ -50,6 +46,22 @@ double squared_distance(const LeafCells<Cells>& first, const LeafCells<Cells>& s
     return bound;
 }
 
+// Of vertices that move each for itself: half the diagonal of the box of their displacements, about its centre.
+struct Spread {
+    Vec3 center = Vec3::Zero();
+    double radius = 0.0;
+};
+
+Spread spread_of(const Placed& from, const Placed& to) {
+    Vec3 lo = Vec3::Constant(1e300), hi = Vec3::Constant(-1e300);
+    for (std::size_t i = 0; i < from.x->size(); ++i) {
+        const Vec3 moved = (*to.x)[i] - (*from.x)[i];
+        lo = lo.cwiseMin(moved);
+        hi = hi.cwiseMax(moved);
+    }
+    return {0.5 * (lo + hi), 0.5 * (hi - lo).norm()};
+}
+
 // The displacement is linear over the surface's box: it is largest, as measured from `common`, at a corner.
 double largest_displacement(const Node& root, const Mat34& change, const Vec3& common) {
     double largest = 0;
@@ -61,28 +73,27 @@ double largest_displacement(const Node& root, const Mat34& change, const Vec3& c
     return std::sqrt(largest);
 }
 
+// The same where at least one of the two is elastic.
+double approach_of_vertices(const Placed& a0, const Placed& a1, const Placed& b0, const Placed& b1) {
+    const auto middle = [](const Placed& from, const Placed& to) {
+        return from.x ? spread_of(from, to).center
+                      : transform(Mat34(to.q - from.q), from.surface->tree.nodes()[0].center);
+    };
+    const Vec3 common = 0.5 * (middle(a0, a1) + middle(b0, b1));
+    const auto largest = [&](const Placed& from, const Placed& to) {
+        if (!from.x) return largest_displacement(from.surface->tree.nodes()[0], to.q - from.q, common);
+        const Spread spread = spread_of(from, to);
+        return spread.radius + (spread.center - common).norm();
+    };
+    return largest(a0, a1) + largest(b0, b1);
+}
+
 double rounding_of(const Placed& a, const Placed& b) {
     const auto size = [](const Placed& placed) {
+        if (placed.x) return placed.box().lo.cwiseAbs().maxCoeff() + placed.box().hi.cwiseAbs().maxCoeff();
         return placed.q.col(3).cwiseAbs().maxCoeff() + placed.surface->radius;
     };
     return rounding * (size(a) + size(b));
-}
-
-double bounded_clearance(const Placed& a, const Placed& b, double cap, double enough);
-
-// Whether the piece is shorter than the gap at its start; `left` is what then remains of the gap.
-bool stays_clear(const Placed& a0, const Placed& b0, double approach, double& left) {
-    if (left == may_overlap) return false;
-    if (left > approach) {
-        left -= approach;
-        return true;
-    }
-    left = 0;
-    if (approach > long_piece * (a0.surface->radius + b0.surface->radius)) return false;
-    const double gap = bounded_clearance(a0, b0, pieces_ahead * approach, clear_ahead * approach);
-    if (gap <= approach) return false;
-    left = gap - approach;
-    return true;
 }
 
 // At most the distance, and the distance where that is less than `enough`. Nearest boxes first, so that a small distance
@@ -136,6 +147,7 @@ double clearance(const Placed& a, const Placed& b, double cap) {
 }
 
 double largest_approach(const Placed& a0, const Placed& a1, const Placed& b0, const Placed& b1) {
+    if (a0.x || b0.x) return approach_of_vertices(a0, a1, b0, b1);
     const Mat34 da = a1.q - a0.q, db = b1.q - b0.q;
     const Node &na = a0.surface->tree.nodes()[0], &nb = b0.surface->tree.nodes()[0];
     // What both have in common brings nothing nearer.
@@ -146,24 +158,21 @@ double largest_approach(const Placed& a0, const Placed& a1, const Placed& b0, co
 std::vector<SweepHit> PathSweep::advance(const Placement& from, const Placement& to,
                                          const std::vector<Pair>& pairs) {
     std::vector<SweepHit> hits(pairs.size());
-    std::vector<double> left(pairs.size(), 0.0);
-    std::vector<char> looked(pairs.size(), 0);
+    std::vector<NearCells> cells(pairs.size());
     parallel_for(pairs.size(), 1, [&](std::size_t i) {
         const auto [a, b] = pairs[i];
         if (from[a].surface->tree.empty() || from[b].surface->tree.empty()) return;
         const auto known = std::lower_bound(pairs_.begin(), pairs_.end(), pairs[i]);
-        if (known != pairs_.end() && *known == pairs[i]) left[i] = left_[known - pairs_.begin()];
+        if (known != pairs_.end() && *known == pairs[i]) cells[i] = std::move(cells_[known - pairs_.begin()]);
         const double approach = largest_approach(from[a], to[a], from[b], to[b]) + rounding_of(to[a], to[b]);
-        if (stays_clear(from[a], from[b], approach, left[i])) return;
-        looked[i] = 1;
-        hits[i] = sweep(from[a], to[a], from[b], to[b]);
-        left[i] = hits[i].hit ? may_overlap : 0.0;
+        hits[i] = cells[i].advance(from[a], to[a], from[b], to[b], approach);
     });
-    const long closely = std::count(looked.begin(), looked.end(), 1);
+    const long closely = std::count_if(cells.begin(), cells.end(),
+                                       [](const NearCells& near) { return near.looked_closely(); });
     swept_ += closely;
     skipped_ += static_cast<long>(pairs.size()) - closely;
     pairs_ = pairs;
-    left_ = std::move(left);
+    cells_ = std::move(cells);
     return hits;
 }
 

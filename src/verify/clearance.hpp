@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "verify/bodies.hpp"
-#include "verify/sweep.hpp"
+#include "verify/near_cells.hpp"
 
 namespace tenon::verify {
 
@@ -16,7 +16,7 @@ double clearance(const Placed& a, const Placed& b, double cap);
 // No point of `a` and point of `b` come nearer to each other by more than this on the straight way.
 double largest_approach(const Placed& a0, const Placed& a1, const Placed& b0, const Placed& b1);
 
-// Follows a path piece by piece and keeps, per pair, how much approach is left before it must be swept again.
+// Follows a path piece by piece and keeps, per pair, the cells that are near and how much approach they are safe from.
 class PathSweep {
   public:
     using Pair = std::array<int, 2>;
@@ -29,7 +29,7 @@ class PathSweep {
 
   private:
     std::vector<Pair> pairs_;  // of the last piece
-    std::vector<double> left_;
+    std::vector<NearCells> cells_;
     long swept_ = 0, skipped_ = 0;
 };
 

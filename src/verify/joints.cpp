@@ -146,8 +146,11 @@ JointAudit::Seen JointAudit::see(const run::Frame& frame, const Side& side) cons
 double JointAudit::residual(const Entry& joint, const Seen& a, const Seen& b) const {
     const Vec3 gap = b.point - a.point;
     const Vec3 axis = a.frame.col(0).normalized();
+    // A strained body's rail is no better defined than its axes are perpendicular: its own direction, or across the others.
+    const double skew =
+        std::abs(cosine(a.frame.col(0), a.frame.col(1))) + std::abs(cosine(a.frame.col(0), a.frame.col(2)));
     const double apart = gap.norm(), along = std::abs(axis.dot(gap)),
-                 across = (gap - axis * axis.dot(gap)).norm();
+                 across = std::max(0.0, (gap - axis * axis.dot(gap)).norm() - along * skew);
     const double bent = angle_sine(a.frame.col(0), b.frame.col(0));
     const double twisted = std::abs(cosine(a.frame.col(1), b.frame.col(2)));
     const std::string& type = joint.type;

@@ -49,6 +49,8 @@ std::string Result::to_json() const {
     json["pushed"] = pushed;
     json["path_recorded"] = path_recorded;
     json["body_pairs_tested"] = body_pairs;
+    json["elastic"] = {
+        {"pairs_tested", elastic_pairs}, {"self_tested", self_tests}, {"path_recorded", elastic_path}};
     json["jointed_pairs"] = {{"checked", jointed_checked}, {"ignored", jointed_ignored}};
     json["intersections"] = intersections;
     json["chord_hits"] = chord_hits;

@@ -24,6 +24,7 @@
 #include "verify/motion.hpp"
 #include "verify/penetration.hpp"
 #include "verify/records.hpp"
+#include "verify/self_contact.hpp"
 #include "verify/stored_scene.hpp"
 
 namespace tenon::verify {
@@ -78,6 +79,28 @@ double largest_vertex_change(const std::vector<Vec3>& before, const std::vector<
     return largest;
 }
 
+// The end of a straight piece of motion. Without vertices, when elastic bodies were not recorded with it.
+struct Piece {
+    std::vector<Mat34> q;
+    std::vector<std::vector<Vec3>> x;
+};
+
+// All bodies' matrices come first, then the vertices of all elastic bodies, four to a matrix.
+Piece piece_of(const std::vector<Mat34>& recorded, const run::Frame& frame) {
+    Piece piece;
+    piece.q.assign(recorded.begin(), recorded.begin() + frame.q.size());
+    std::size_t at = 4 * frame.q.size();
+    if (recorded.size() == frame.q.size()) return piece;
+    for (const std::vector<Vec3>& body : frame.x) {
+        std::vector<Vec3>& x = piece.x.emplace_back(body.size());
+        for (Vec3& vertex : x) {
+            vertex = recorded[at / 4].col(static_cast<int>(at % 4));
+            ++at;
+        }
+    }
+    return piece;
+}
+
 class Verifier {
   public:
     Verifier(const run::RunReader& run, const Options& options)
@@ -105,9 +128,11 @@ class Verifier {
     run::Frame as_written(run::Frame first) const;
     void check_between(const Moment& before, const Moment& now);
     void check_motion(const Moment& before, const Moment& now, bool elastic_only);
-    void check_path(const Moment& before, const Moment& now, std::vector<std::vector<Mat34>> pieces);
-    void check_piece(const Moment& before, const Moment& now, const std::vector<Mat34>& from,
-                     const std::vector<Mat34>& to);
+    void check_path(const Moment& before, const Moment& now, const std::vector<Piece>& pieces, bool elastic);
+    void check_piece(const Moment& before, const Moment& now, const Placement& from, const Placement& to,
+                     bool elastic);
+    void check_self(const Moment& moment);
+    void check_self_motion(const Moment& now, const Placement& from, const Placement& to, bool known);
     Travel travel(const Moment& before, const Moment& now, int body) const;
     void count_steps(long between);
     std::vector<Pair> moving_pairs(const Moment& before, const Moment& now, const Placement& from,
@@ -128,6 +153,7 @@ class Verifier {
     bool has_path_;
     bool stretched_ = false;  // a body changed its shape visibly, within what is allowed
     PathSweep path_;
+    std::vector<SelfSweep> self_;  // per elastic body
     Result result_;
     FindingList findings_;
 };
@@ -162,6 +188,9 @@ void Verifier::check_surfaces(Moment& moment) {
     const Placement& placement = *moment.placement;
     const std::vector<Pair> pairs = pairs_to_check(bodies_, placement.boxes());
     result_.body_pairs += static_cast<long>(pairs.size());
+    result_.elastic_pairs += std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
+        return pair[1] >= static_cast<int>(bodies_.rigid);
+    });
     struct Found {
         bool hit = false;
         int cell_a = -1, cell_b = -1;
@@ -307,17 +336,29 @@ std::vector<Pair> Verifier::moving_pairs(const Moment& before, const Moment& now
     return pairs;
 }
 
-// Between two frames the recorded path decides; elastic vertices and runs without a path leave the straight way.
+// Between two frames the recorded path decides; runs without one leave the straight way.
 void Verifier::check_between(const Moment& before, const Moment& now) {
-    std::vector<std::vector<Mat34>> pieces;
-    if (has_path_) pieces = run_.path_pieces(before.frame.step + 1, now.frame.step);
+    const bool elastic = bodies_.size() > bodies_.rigid;
+    std::vector<Piece> pieces;
+    if (has_path_)
+        for (const auto& recorded : run_.path_pieces(before.frame.step + 1, now.frame.step))
+            pieces.push_back(piece_of(recorded, now.frame));
     if (pieces.empty()) {
         path_ = {};
         check_motion(before, now, false);
+        if (elastic) check_self_motion(now, *before.placement, *now.placement, false);
         return;
     }
-    check_path(before, now, std::move(pieces));
-    if (bodies_.size() > bodies_.rigid) check_motion(before, now, true);
+    // Of a method that lets bodies overlap the frames' own rules hold for elastic bodies.
+    const bool elastic_path =
+        elastic && never_overlaps(run_.meta("method")) &&
+        std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) { return !piece.x.empty(); });
+    result_.elastic_path = result_.elastic_path || elastic_path;
+    check_path(before, now, pieces, elastic_path);
+    if (elastic && !elastic_path) {
+        check_motion(before, now, true);
+        check_self_motion(now, *before.placement, *now.placement, false);
+    }
 }
 
 // Straight motion of every vertex from frame to frame; what touches on it is judged by other plausible motions.
@@ -354,27 +395,77 @@ void Verifier::check_motion(const Moment& before, const Moment& now, bool elasti
 }
 
 // The recorded path is the motion itself: every piece is checked for every near pair.
-void Verifier::check_path(const Moment& before, const Moment& now, std::vector<std::vector<Mat34>> pieces) {
-    if (pieces.empty() || pieces.back() != now.frame.q) pieces.push_back(now.frame.q);
-    const std::vector<Mat34>* from = &before.frame.q;
-    for (const std::vector<Mat34>& to : pieces) {
-        check_piece(before, now, *from, to);
-        from = &to;
+void Verifier::check_path(const Moment& before, const Moment& now, const std::vector<Piece>& pieces,
+                          bool elastic) {
+    const auto place = [&](const Piece& piece) {
+        return std::make_unique<Placement>(bodies_, piece.q, elastic ? piece.x : before.frame.x);
+    };
+    std::unique_ptr<Placement> from = place({before.frame.q, before.frame.x}), to;
+    for (const Piece& piece : pieces) {
+        to = place(piece);
+        check_piece(before, now, *from, *to, elastic);
+        from = std::move(to);
     }
+    const Piece& last = pieces.back();
+    if (last.q == now.frame.q && (!elastic || last.x == now.frame.x)) return;
+    to = place({now.frame.q, now.frame.x});
+    check_piece(before, now, *from, *to, elastic);
 }
 
-void Verifier::check_piece(const Moment& before, const Moment& now, const std::vector<Mat34>& from,
-                           const std::vector<Mat34>& to) {
-    const Placement start(bodies_, from, before.frame.x), end(bodies_, to, before.frame.x);
-    std::vector<Pair> pairs = moving_pairs(before, now, start, end);
+void Verifier::check_piece(const Moment& before, const Moment& now, const Placement& from,
+                           const Placement& to, bool elastic) {
+    std::vector<Pair> pairs = moving_pairs(before, now, from, to);
     const int rigid = static_cast<int>(bodies_.rigid);
-    std::erase_if(pairs, [&](const Pair& pair) { return pair[1] >= rigid; });
-    const std::vector<SweepHit> hits = path_.advance(start, end, pairs);
+    if (!elastic) std::erase_if(pairs, [&](const Pair& pair) { return pair[1] >= rigid; });
+    const std::vector<SweepHit> hits = path_.advance(from, to, pairs);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         if (!hits[i].hit) continue;
         ++result_.intersections;
         findings_.add(pair_finding("path", now, pairs[i], hits[i].cell_a, hits[i].cell_b,
                                    "they touch on the recorded path since the frame before"));
+    }
+    if (elastic) check_self_motion(now, from, to, true);
+}
+
+// Elastic bodies of a method that lets nothing overlap keep away from themselves too.
+void Verifier::check_self(const Moment& moment) {
+    if (!never_overlaps(run_.meta("method"))) return;
+    const std::size_t count = bodies_.size() - bodies_.rigid;
+    result_.self_tests += static_cast<long>(count);
+    std::vector<std::optional<SelfPair>> found(count);
+    parallel_for(count, 1, [&](std::size_t e) {
+        found[e] = self_intersection((*moment.placement)[static_cast<int>(bodies_.rigid + e)]);
+    });
+    for (std::size_t e = 0; e < count; ++e) {
+        if (!found[e]) continue;
+        const int body = static_cast<int>(bodies_.rigid + e);
+        ++result_.intersections;
+        findings_.add(pair_finding("surface", moment, {body, body}, found[e]->cell_a, found[e]->cell_b,
+                                   "its surface intersects itself"));
+    }
+}
+
+// `known`: vertices did move straight, by the recorded path. Otherwise a hit proves nothing.
+void Verifier::check_self_motion(const Moment& now, const Placement& from, const Placement& to, bool known) {
+    if (!never_overlaps(run_.meta("method"))) return;
+    const std::size_t count = bodies_.size() - bodies_.rigid;
+    self_.resize(count);
+    std::vector<SweepHit> hits(count);
+    parallel_for(count, 1, [&](std::size_t e) {
+        const int body = static_cast<int>(bodies_.rigid + e);
+        hits[e] = self_[e].advance(from[body], to[body]);
+    });
+    for (std::size_t e = 0; e < count; ++e) {
+        if (!hits[e].hit) continue;
+        const int body = static_cast<int>(bodies_.rigid + e);
+        if (!known) {
+            ++result_.chord_hits;
+            ++result_.unproven;
+            continue;
+        }
+        ++result_.intersections;
+        findings_.add(pair_finding("path", now, {body, body}, hits[e].cell_a, hits[e].cell_b,
+                                   "it touches itself on the recorded path since the frame before"));
     }
 }
 
@@ -457,6 +548,7 @@ Result Verifier::verify() {
                             result_, findings_);
         records_->check_frame(at, now.frame, result_, findings_);
         check_surfaces(now);
+        check_self(now);
         check_shapes(now);
         check_joints(now);
         momentum_.add(index, now.frame, options_, result_, findings_);

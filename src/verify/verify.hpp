@@ -44,6 +44,9 @@ struct Result {
     long steps_between_min = 0, steps_between_max = 0;
     bool path_recorded = false;
     long body_pairs = 0;          // near enough to be tested, over all frames
+    long elastic_pairs = 0;       // of those, pairs with an elastic body
+    long self_tests = 0;          // elastic bodies tested against themselves, over all frames
+    bool elastic_path = false;    // the path holds the vertices of elastic bodies too
     long jointed_checked = 0;     // pairs of bodies that share a joint and are checked like others ...
     long jointed_ignored = 0;     // ... or that the scene lets touch
     long intersections = 0;       // body pairs that intersect by an exact test, over frames and path segments

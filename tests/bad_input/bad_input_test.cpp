@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "bad_input/tables.hpp"
 #include "geometry/mesh_io.hpp"
 #include "scene/support.hpp"
 #include "tenon/scene_io.hpp"
@@ -403,9 +404,7 @@ std::vector<Case> all_cases() {
     return all;
 }
 
-TEST(BadInput, TableIsLongEnough) {
-    EXPECT_GE(all_cases().size(), 60u);
-}
+const bad_input::Table scene_table("scenes", [] { return all_cases().size(); });
 
 // One test for each group of the table.
 class BadScenes : public testing::TestWithParam<std::vector<Case> (*)()> {};
@@ -530,6 +529,8 @@ std::vector<CommandCase> command_cases() {
         {"check of a missing file", "check @/no.json", {"no such file"}},
     };
 }
+
+const bad_input::Table command_table("command lines", [] { return command_cases().size(); });
 
 TEST(BadInput, BadCommandLinesExitWithTwo) {
     test::Folder folder;

@@ -337,7 +337,7 @@ TEST(Collide, ReductionKeepsTheDeepestAndTheExtremes) {
         c.id = static_cast<std::uint32_t>(i);
         list.push_back(c);
     }
-    reduce(list, 0);
+    reduce(list, 0, false);
     ASSERT_EQ(list.size(), 4u);
     EXPECT_TRUE(std::any_of(list.begin(), list.end(), [](const PairContact& c) { return c.id == 7; }));
     double area = 0;  // shoelace over the kept points, in order of angle: near the square's 2

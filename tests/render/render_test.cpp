@@ -167,6 +167,48 @@ TEST(Render, NormalsKeepSharpEdgesAndSmoothRoundOnes) {
                       0.97f);
 }
 
+TEST(Render, RoundBodiesShowHowTheyTurn) {
+    const auto shape = [](const char* name) {
+        const geometry::ShapeInfo* info = geometry::find_shape(name);
+        return info->make(resolve_params(info->parameters, {}, {"test", ""}));
+    };
+    EXPECT_EQ(draw_mesh(shape("sphere"), true).quarters, Quarters::of_ball);
+    EXPECT_EQ(draw_mesh(shape("cylinder"), true).quarters, Quarters::about_y);
+    EXPECT_EQ(draw_mesh(shape("box"), true).quarters, Quarters::none);
+    EXPECT_EQ(draw_mesh(shape("torus"), true).quarters, Quarters::none);
+    // a quarter turn about the upright axis exchanges the shades of the quarters
+    Stand stand;
+    stand.add(shape("sphere"), Vec3(0, 1, 0), {0.9, 0.3, 0.1});
+    const Image before = stand.draw(small());
+    stand.frame.q[0].leftCols<3>() = Eigen::AngleAxisd(M_PI / 2, Vec3::UnitY()).toRotationMatrix();
+    const Image after = stand.draw(small());
+    int changed = 0;
+    for (int y = 0; y < before.height; ++y)
+        for (int x = 0; x < before.width; ++x)
+            changed += std::abs(brightness(before.at(x, y)) - brightness(after.at(x, y))) > 60;
+    EXPECT_GT(changed, 1000);
+}
+
+// Regions are boxes in the frame of the mesh; the rest shape that a run holds is placed and turned.
+TEST(Render, RegionsOfAnotherMaterialAreFoundInTheMeshsFrame) {
+    const SceneHints hints = scene_hints(R"({"elastic": [{"name": "bar", "position": [5, 0, 0],
+        "rotation": [0.7071067811865476, 0, 0, 0.7071067811865476],
+        "regions": [{"lo": [0, -1, -1], "hi": [3, 1, 1], "material": "rim"}]}]})");
+    ASSERT_EQ(hints.regions.count("bar"), 1u);
+    run::RunModel run;
+    run::ElasticInfo bar;
+    bar.name = "bar";
+    // one tetrahedron about x = 1 of the mesh, one about x = -1; a quarter turn about z takes x to y
+    for (const double x : {1.0, -1.0})
+        for (const Vec3& corner : {Vec3(0, 0, 0), Vec3(0.2, 0, 0), Vec3(0, 0.2, 0), Vec3(0, 0, 0.2)})
+            bar.rest.push_back(Vec3(5 - corner.y(), x + corner.x(), corner.z()));
+    bar.tets = {{0, 1, 2, 3}, {4, 5, 6, 7}};
+    bar.surface = {{0, 2, 1}, {4, 6, 5}};
+    run.elastic.push_back(bar);
+    const Drawing drawing = model_of(run, hints);
+    EXPECT_EQ(drawing.elastic[0].triangle_material, (std::vector<int>{0, -1}));
+}
+
 TEST(Render, FliersDoNotShrinkThePicture) {
     Stand stand;
     for (int i = 0; i < 100; ++i)

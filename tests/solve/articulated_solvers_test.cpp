@@ -11,9 +11,9 @@
 #include "solve/block_gauss_seidel.hpp"
 #include "solve/chain_thomas.hpp"
 #include "solve/dual_sparse.hpp"
-#include "solve/kkt_dense.hpp"
 #include "solve/loop_schur.hpp"
 #include "solve/tree_elimination.hpp"
+#include "tests/solve/kkt_dense.hpp"
 
 using namespace tenon;
 using namespace tenon::articulated;

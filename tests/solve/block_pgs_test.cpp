@@ -42,7 +42,7 @@ TEST(BlockPgs, AgreesWithTheRowSolver) {
     for (unsigned seed = 1; seed < 6; ++seed) {
         const BlockLcp problem = random_problem(8, 1, seed);
         std::vector<double> x;
-        const BlockPgsResult result = solve_block_pgs(problem, {5000, 1e-12}, x);
+        const PgsResult result = solve_block_pgs(problem, {5000, 1e-12}, x);
         EXPECT_TRUE(result.converged);
         PgsProblem rows;
         for (int i = 0; i < 8; ++i) {
@@ -65,7 +65,7 @@ TEST(BlockPgs, FrictionHoldsItsConditions) {
     for (unsigned seed = 1; seed < 6; ++seed) {
         const BlockLcp problem = random_problem(5, 3, seed);
         std::vector<double> x;
-        const BlockPgsResult result = solve_block_pgs(problem, {20000, 1e-10}, x);
+        const PgsResult result = solve_block_pgs(problem, {20000, 1e-10}, x);
         ASSERT_TRUE(result.converged) << seed;
         for (int i = 0; i < 5; ++i) {
             double w[3];
@@ -110,7 +110,7 @@ TEST(BlockPgs, RedundantContactsConverge) {
         problem.free.push_back(-1 + 0.4 * std::sin(0.5 * i));
     }
     std::vector<double> x;
-    const BlockPgsResult result = solve_block_pgs(problem, {250, 1e-6}, x);
+    const PgsResult result = solve_block_pgs(problem, {250, 1e-6}, x);
     EXPECT_TRUE(result.converged) << result.residual;
     EXPECT_LE(block_pgs_residual(problem, x), 2e-6);
 }
@@ -118,8 +118,8 @@ TEST(BlockPgs, RedundantContactsConverge) {
 TEST(BlockPgs, StartsFromAGivenGuess) {
     const BlockLcp problem = random_problem(6, 3, 9);
     std::vector<double> x;
-    const BlockPgsResult cold = solve_block_pgs(problem, {20000, 1e-8}, x);
-    const BlockPgsResult warm = solve_block_pgs(problem, {20000, 1e-8}, x);
+    const PgsResult cold = solve_block_pgs(problem, {20000, 1e-8}, x);
+    const PgsResult warm = solve_block_pgs(problem, {20000, 1e-8}, x);
     EXPECT_GT(cold.sweeps, warm.sweeps);
     EXPECT_LE(warm.sweeps, 2);
     EXPECT_LT(block_pgs_residual(problem, x), 1e-8);

@@ -44,6 +44,9 @@ class Cluster:
                                              stderr=subprocess.DEVNULL))
         return self.started[-1]
 
+    def hold_worker(self):
+        self.workers[-1].send_signal(signal.SIGSTOP)
+
     def kill_worker(self):
         self.workers.pop().send_signal(signal.SIGKILL)
 
@@ -57,10 +60,17 @@ class Cluster:
 
 
 def run_and_lose_a_worker(command, cluster, folder, half):
-    """Runs the sweep; one worker is killed when `half` runs are done. Exit code, words, and how many were done then."""
+    """Runs the sweep; one worker stands still from the first result on, so that the sweep cannot end without it, and is
+    killed when `half` runs are done. Exit code, words, and how many were done then."""
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while running.poll() is None and finished(folder) < half:
+    while running.poll() is None and finished(folder) < 1:
+        time.sleep(0.002)
+    cluster.hold_worker()
+    seen, since = finished(folder), time.monotonic()
+    while running.poll() is None and seen < half and time.monotonic() - since < 20:   # the other's share may be smaller
         time.sleep(0.01)
+        if finished(folder) != seen:
+            seen, since = finished(folder), time.monotonic()
     killed_at = finished(folder)
     cluster.kill_worker()
     out, err = running.communicate(timeout=3000)

@@ -5,9 +5,13 @@
 
 #include "methods/affine_parts.hpp"
 #include "model/initial_check.hpp"
+#include "truth/elastic_parts.hpp"
 
 namespace tenon {
 namespace {
+
+using test::elastic_box;
+using test::soft_material;
 
 constexpr double gravity = 9.81;
 
@@ -270,57 +274,6 @@ TEST(AffineCoupledTruth, HingedBarsThatCollideFoldUntilTheyMeet) {
     EXPECT_LT(simulation.state().rate[upper].col(3).norm(), 1e-3);
 }
 
-int soft_material(Scene& scene, double young, double poisson, double damping) {
-    MaterialSpec soft;
-    soft.name = "soft";
-    soft.young = young;
-    soft.poisson = poisson;
-    soft.density = 1000.0;
-    soft.rayleigh_stiffness = damping;
-    return scene.add_material(soft);
-}
-
-ElasticSpec elastic_box(Scene& scene, const Vec3& size, const Vec3& position, double cell, int material) {
-    ElasticSpec body;
-    body.name = "soft";
-    body.geometry = scene.add_geometry(box_spec(size));
-    body.material = material;
-    body.cell_size = cell;
-    body.position = position;
-    return body;
-}
-
-// A stiff elastic cube falls and comes to rest where the affine one does.
-TEST(AffineCoupledTruth, AStiffElasticCubeMovesLikeAnAffineOne) {
-    double height[2];
-    for (const bool elastic : {false, true}) {
-        Scene scene = test::ground_scene(0.3);
-        if (elastic) {
-            const int material = soft_material(scene, 1e8, 0.3, 0.0);
-            scene.elastic.push_back(elastic_box(scene, {0.2, 0.2, 0.2}, Vec3(0, 0.2, 0), 0.1, material));
-        } else {
-            scene.add_body(body_spec(scene, "cube", box_spec({0.2, 0.2, 0.2}), Vec3(0, 0.2, 0)));
-        }
-        scene.contact.dhat = 1e-3;
-        Simulation simulation(scene);
-        for (int k = 0; k < 60; ++k) EXPECT_TRUE(simulation.step().converged) << k;
-        const State& state = simulation.state();
-        if (elastic) {
-            Vec3 sum = Vec3::Zero();
-            double mass = 0.0;
-            for (std::size_t v = 0; v < state.elastic[0].x.size(); ++v) {
-                sum += simulation.model().elastic[0].vertex_mass[v] * state.elastic[0].x[v];
-                mass += simulation.model().elastic[0].vertex_mass[v];
-            }
-            height[1] = sum.y() / mass;
-        } else {
-            height[0] = state.q[1](1, 3);
-        }
-    }
-    EXPECT_NEAR(height[0], height[1], 1e-3);
-    EXPECT_NEAR(height[1], 0.1, 1.1e-3);
-}
-
 // Vertices attached to a body are points of it, exactly; the soft block hangs and pulls with its weight.
 TEST(AffineCoupledTruth, AttachedVerticesMoveWithTheirBody) {
     Scene scene;
@@ -340,37 +293,6 @@ TEST(AffineCoupledTruth, AttachedVerticesMoveWithTheirBody) {
                           .norm(),
                       1e-13);
     }
-}
-
-// How far the tip of a clamped beam sags under its own weight, m. Large implicit Euler steps leave no swing.
-double sag(double cell, double young) {
-    Scene scene;
-    scene.dt = 0.2;
-    const int material = soft_material(scene, young, 0.0, 0.0);
-    ElasticSpec beam = elastic_box(scene, {1.0, 0.1, 0.1}, Vec3::Zero(), cell, material);
-    beam.pins.push_back({Vec3(-0.501, -1, -1), Vec3(-0.499, 1, 1), {}, ""});
-    scene.elastic.push_back(beam);
-    Simulation simulation(scene);
-    for (int k = 0; k < 20; ++k) EXPECT_TRUE(simulation.step().converged) << k;
-    const ElasticBody& body = simulation.model().elastic[0];
-    double tip = 0.0;
-    int count = 0;
-    for (std::size_t v = 0; v < body.rest.size(); ++v)
-        if (body.rest[v].x() > 0.499) {
-            tip += body.start_x[v].y() - simulation.state().elastic[0].x[v].y();
-            ++count;
-        }
-    return tip / count;
-}
-
-// 12 rho g L^4 / (8 E H^2) for a square section. Linear tetrahedra are too stiff in bending by a part that falls with
-// the square of their size.
-TEST(AffineCoupledTruth, ACantileverSagsAsBeamTheorySays) {
-    const double young = 2e7, exact = 1.5 * 1000.0 * gravity / (young * 0.01);
-    const double coarse = 1.0 - sag(0.1, young) / exact, fine = 1.0 - sag(0.05, young) / exact;
-    EXPECT_GT(fine, 0.0);
-    EXPECT_LT(fine, 0.3);
-    EXPECT_LT(fine, 0.6 * coarse);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ class Maker {
     Scene make() {
         const double dt = between_logs(range_.dt_min, range_.dt_max);
         scene_ = articulated_scene(dt, 2.0);
+        scene_.contact.jointed_bodies_collide = range_.touching;
         const int links = 2 + below(range_.most_links - 1);
         const double lightest = between_logs(0.1, 10.0);
         for (int i = 0; i < links; ++i) add_link(i, lightest);
@@ -64,12 +65,19 @@ class Maker {
         const int parent = i == 0 ? -1 : std::max(-1, i - 1 - below(3));
         const Vec3 from = parent < 0 ? Vec3(0.5 * i, 0, 0) : ends_[static_cast<std::size_t>(parent)];
         const double length = between(0.2, 0.5);
-        const Vec3 along_it = direction(), to = from + length * along_it;
-        const double width = length * between(0.08, 0.25);
-        BodySpec link = body_spec(scene_, fmt::format("l{}", i), box_spec({length, width, width}),
+        Vec3 along_it = direction();
+        const double width = length * between(0.08, range_.touching ? 0.12 : 0.25);
+        // Links that touch end before their joints, and have room on all sides at the start.
+        const double part = range_.touching ? 0.7 : 1.0;
+        for (int tries = 0; range_.touching && tries < 200 && !has_room(from, length, along_it, width);
+             ++tries)
+            along_it = direction();
+        const Vec3 to = from + length * along_it;
+        rods_.push_back({from + 0.15 * length * along_it, to - 0.15 * length * along_it, width});
+        BodySpec link = body_spec(scene_, fmt::format("l{}", i), box_spec({part * length, width, width}),
                                   0.5 * (from + to), along(to - from));
         link.mass = lightest * between_logs(1.0, range_.mass_range);
-        link.collides = false;
+        link.collides = range_.touching;
         const int body = scene_.add_body(link);
         ends_.push_back(to);
         static constexpr JointType types[] = {
@@ -79,8 +87,26 @@ class Maker {
         JointSpec joint = joint_spec(fmt::format("j{}", i), type, parent, body, from, direction());
         if (type == JointType::universal) joint.axis_b = joint.axis.unitOrthogonal();
         if (range_.drives) add_drives(joint, *link.mass);
+        if (range_.touching && below(6) == 0) joint.break_force = *link.mass * 9.81 * between_logs(2.0, 50.0);
         free_ += freedom(type);
         scene_.joints.push_back(joint);
+    }
+
+    struct Rod {
+        Vec3 from, to;
+        double width;
+    };
+
+    // Samples will do: a start that is not free is refused by the program anyway.
+    bool has_room(const Vec3& from, double length, const Vec3& along_it, double width) const {
+        for (const Rod& rod : rods_)
+            for (int i = 0; i <= 20; ++i)
+                for (int j = 0; j <= 20; ++j) {
+                    const Vec3 a = from + (0.15 + 0.035 * i) * length * along_it,
+                               b = rod.from + 0.05 * j * (rod.to - rod.from);
+                    if ((a - b).norm() < 0.8 * (width + rod.width)) return false;
+                }
+        return true;
     }
 
     // A drive for the first coordinate, of a size that moves the link: torques about m g l.
@@ -152,6 +178,7 @@ class Maker {
     const MechanismRange& range_;
     Scene scene_;
     std::vector<Vec3> ends_;
+    std::vector<Rod> rods_;
     int free_ = 0;
 };
 

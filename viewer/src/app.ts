@@ -51,6 +51,8 @@ export class App {
   private firstTarget = new THREE.Vector3();
   private refreshTimer = 0;
   private slow = 0;
+  private rested = !drawnBySoftware();
+  private restTimer = 0;
 
   constructor(private root: HTMLElement) {
     const dark = this.savedTheme() ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
@@ -173,7 +175,7 @@ export class App {
     const { camera } = first.model;
     if (camera.eye?.length === 3 && camera.target?.length === 3) {
       if (camera.fov?.length) this.stage.perspective.fov = camera.fov[0];
-      this.stage.look(new THREE.Vector3(...camera.eye), new THREE.Vector3(...camera.target));
+      this.stage.lookAsInWide(new THREE.Vector3(...camera.eye), new THREE.Vector3(...camera.target));
     } else this.stage.fit(this.wholeBox(), this.slanted());
     this.firstEye.copy(this.stage.camera.position);
     this.firstTarget.copy(this.stage.controls.target);
@@ -276,10 +278,12 @@ export class App {
   render(): void {
     const began = performance.now();
     const time = this.player.shown;
+    if (drawnBySoftware() && this.player.playing) this.setRested(false);
     for (const view of this.views) view.update(time, this.display);
     this.stage.follow();
     this.stage.draw();
     this.tune(performance.now() - began);
+    this.rest();
     const frame = this.view.moment?.index ?? 0;
     this.transport.draw(this.view.moment?.a.head.numbers[this.view.moment.ia] ?? frame, this.view.model.embedded?.recorded ?? this.view.frames.count,
       this.views.some((view) => view.growth.status === 'running'));
@@ -288,6 +292,22 @@ export class App {
     this.plots.setTime(time, this.player.end);
     this.drawLegend();
     if (!this.hashTimer) this.hashTimer = window.setTimeout(() => this.saveLink(), 400);
+  }
+
+  /** Without a graphics card shadows wait until nothing moves. */
+  private rest(): void {
+    if (!drawnBySoftware() || !this.display.shadows) return;
+    window.clearTimeout(this.restTimer);
+    this.restTimer = window.setTimeout(() => {
+      if (this.player.playing || this.rested) return;
+      this.setRested(true);
+      this.invalidate();
+    }, 400);
+  }
+  private setRested(rested: boolean): void {
+    if (this.rested === rested) return;
+    this.rested = rested;
+    for (const view of this.views) view.setShadows(this.display.shadows && rested);
   }
 
   /** Machines without a graphics card: shadows go first. */
@@ -403,7 +423,7 @@ export class App {
   applyDisplay(): void {
     for (const view of this.views) {
       view.bodies.setLook(this.display.wireframe, this.display.clip.on);
-      view.setShadows(this.display.shadows);
+      view.setShadows(this.display.shadows && this.rested);
     }
     this.stage.setClip(this.display);
     this.invalidate();

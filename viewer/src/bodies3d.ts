@@ -4,6 +4,7 @@ import { paletteColor, scaleLinear, NEUTRAL, type ColorMode } from './colors';
 import type { FrameContacts } from './decode';
 import type { FrameStore, Moment } from './frames';
 import { bodyCount, type Model } from './model';
+import { addQuarters, quartersOf } from './quarters';
 
 export interface ColorRange {
   low: number;
@@ -36,6 +37,7 @@ export class Bodies3D {
   private solids: Solid[] = [];
   private materials: THREE.MeshLambertMaterial[] = [];
   private matrices: Float32Array; // of all bodies, as last drawn: 16 numbers each
+  private quartersOn = { value: true };
   private maxForce = 0;
   private maxField: Record<string, number> = {};
   triangles = 0;
@@ -77,7 +79,10 @@ export class Bodies3D {
       const bodies = members[s];
       if (!bodies.length || !info.indices) return;
       geometry.setAttribute('bodyId', new THREE.InstancedBufferAttribute(Float32Array.from(bodies), 1));
-      const mesh = new THREE.InstancedMesh(geometry, this.material(info.closed), bodies.length);
+      const material = this.material(info.closed);
+      const quarters = info.closed && bodies.some((body) => this.model.bodies.type[body] !== 1) && quartersOf(positions, info.center);
+      if (quarters) addQuarters(material, quarters, info.center, this.quartersOn);
+      const mesh = new THREE.InstancedMesh(geometry, material, bodies.length);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.instanceColor = new THREE.InstancedBufferAttribute(new Float32Array(3 * bodies.length).fill(1), 3);
       mesh.frustumCulled = false;
@@ -213,6 +218,7 @@ export class Bodies3D {
 
   /** Paints everything for a mode; undefined range: the mode has no scale. */
   paint(mode: ColorMode, frames: FrameStore, moment: Moment, contacts: FrameContacts | undefined): ColorRange | undefined {
+    this.quartersOn.value = mode === 'body' || mode === 'material';
     let range: ColorRange | undefined;
     if (mode === 'speed') range = { low: 0, high: frames.maxSpeed || 1, unit: 'm/s', title: 'Speed' };
     const forces = mode === 'force' && contacts ? this.forces(contacts) : undefined;

@@ -5,6 +5,7 @@ import { readLink, writeLink } from './link';
 import { matching } from './bodylist';
 import { Player } from './player';
 import { ticks, valueAt } from './plots';
+import { quartersOf } from './quarters';
 import type { Model } from './model';
 
 const model = { bodies: { name: ['Floor', 'red ball'] }, elastic: [{ name: 'Pad' }], joints: [] } as unknown as Model;
@@ -99,5 +100,15 @@ describe('plots and lists', () => {
   it('finds names whatever their case', () => {
     expect(matching(model, 'BALL')).toEqual([1]);
     expect(matching(model, 'pad')).toEqual([2]);
+  });
+});
+
+describe('quarters', () => {
+  const ring = (y: number) => Array.from({ length: 24 }, (_, k) => [Math.cos((k * Math.PI) / 12), y, Math.sin((k * Math.PI) / 12)]).flat();
+  it('tells a disc by its axis, and leaves other shapes alone', () => {
+    const disc = new Float32Array([...ring(-0.1), ...ring(0.1), 0, -0.1, 0, 0, 0.1, 0]);
+    expect(quartersOf(disc, [0, 0, 0])).toEqual([1, 0, 1]);
+    expect(quartersOf(disc.map((v, i) => (i % 3 === 0 ? 2 * v : v)), [0, 0, 0])).toBeUndefined();
+    expect(quartersOf(new Float32Array(24), [0, 0, 0])).toBeUndefined();
   });
 });

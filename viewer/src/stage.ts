@@ -137,6 +137,13 @@ export class Stage {
     this.onmove();
   }
 
+  /** Scenes place their camera for a wide picture: in a narrow one it steps back until as much fits across. */
+  lookAsInWide(eye: THREE.Vector3, target: THREE.Vector3): void {
+    this.setAspect();
+    const back = Math.max(1, 1.4 / this.perspective.aspect);
+    this.look(target.clone().addScaledVector(eye.clone().sub(target), back), target);
+  }
+
   setOrthographic(on: boolean): void {
     const next = on ? this.orthographic : this.perspective;
     if (next === this.camera) return;

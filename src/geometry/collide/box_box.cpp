@@ -77,7 +77,7 @@ void face_contacts(const Vec3& hr, const Placement& r, int axis, double s, const
         contact.id = a.id[c] | faces;
         out.push_back(contact);
     }
-    reduce(out, first);
+    reduce(out, first, false);
 }
 
 // The two edges nearest to each other along `n` (from a to b), at their closest points.

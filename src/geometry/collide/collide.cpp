@@ -129,7 +129,7 @@ void plane_convex(const Placement& plane, const Collider& b, const Placement& pl
         const Feature f = facing_feature(b, place, -n);
         for (int i = 0; i < f.polygon.count; ++i) offer(f.polygon.p[i], b.core_radius(), f.polygon.id[i]);
     }
-    reduce(out, first);
+    reduce(out, first, b.kind != Kind::box);
 }
 
 }  // namespace tenon::geometry::collide

@@ -216,7 +216,7 @@ void contacts_from_features(const Collider& a, const Placement& pa, const Collid
         c.id = 0x40000000u;
         out.push_back(c);
     }
-    reduce(out, first);
+    reduce(out, first, true);
 }
 
 }  // namespace tenon::geometry::collide

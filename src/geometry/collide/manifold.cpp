@@ -5,7 +5,7 @@
 
 namespace tenon::geometry::collide {
 
-void reduce(ContactList& contacts, std::size_t first) {
+void reduce(ContactList& contacts, std::size_t first, bool rims) {
     const std::size_t count = contacts.size() - first;
     if (count <= static_cast<std::size_t>(max_points)) return;
     PairContact* c = contacts.data() + first;
@@ -14,7 +14,9 @@ void reduce(ContactList& contacts, std::size_t first) {
     const Vec3 along = std::abs(n.x()) < 0.6 ? Vec3::UnitX().cross(n) : Vec3::UnitY().cross(n);
     std::size_t keep[max_points] = {0, 0, 0, 0};
     // Points that do not touch yet carry nothing: by what they are farther apart than the deepest they count less far out.
-    // Where gaps are wide the bodies are fast, and all points may meet within the step.
+    // Where gaps are wide the bodies are fast, and all points may meet within the step. A body that rolls on a rim of many
+    // corners needs those beside the one it stands on: left out, they sink in and are pushed out again, which keeps it
+    // rolling for ever. There gaps count more.
     double deepest_distance = 1e300, widest = -1e300, span = 0;
     for (std::size_t i = 0; i < count; ++i) {
         deepest_distance = std::min(deepest_distance, c[i].distance);
@@ -22,7 +24,8 @@ void reduce(ContactList& contacts, std::size_t first) {
         span = std::max(span, (c[i].point - c[0].point).norm());
     }
     const double free_gap = deepest_distance + 2e-3 * span;
-    const double weight = widest - deepest_distance < 0.05 * span ? 20.0 : 0.0;
+    const double weight =
+        widest - deepest_distance < (rims ? 0.15 : 0.05) * span ? (rims ? 100.0 : 20.0) : 0.0;
     auto best = [&](double scale, auto&& score) {
         std::size_t winner = 0;
         double value = -1e300;
@@ -78,7 +81,7 @@ void reduce_by_normal(ContactList& contacts, std::size_t first, int groups) {
             else
                 rest[kept++] = c;
         rest.resize(kept);
-        reduce(contacts, start);
+        reduce(contacts, start, true);
     }
 }
 

@@ -21,7 +21,8 @@ using ContactList = std::vector<PairContact>;
 constexpr int max_points = 4;
 
 // Keeps the `max_points` of the contacts from `first` on that span the largest area, the deepest among them.
-void reduce(ContactList& contacts, std::size_t first);
+// `rims`: the bodies may roll on rims of many corners, which boxes do not have.
+void reduce(ContactList& contacts, std::size_t first, bool rims);
 
 // Contacts with many normals: groups those within about 25 degrees of each other, reduces each group, and keeps
 // at most `groups` of them, deepest first.

@@ -483,6 +483,7 @@ void AdaptiveMethod::advance(const Model& model, State& state, double dt) {
         if (!twist.allFinite()) throw StepFailure("a rigid body's velocity is not finite", i);
         bodies_[i].velocity = twist.head<3>();
         bodies_[i].spin = twist.tail<3>();
+        warn_of_speed(model, i, dt);
         const auto& fixed = model.bodies.fixed[i];
         const bool held = fixed[3] || fixed[4] || fixed[5];
         model::advance(bodies_[i], held ? Vec3(Vec3::Ones()) : model.bodies.moments_of_inertia(i), dt);
@@ -493,6 +494,19 @@ void AdaptiveMethod::advance(const Model& model, State& state, double dt) {
         state.elastic[s].x = states_[s].x;
         state.elastic[s].v = states_[s].v;
     }
+}
+
+// Contacts are sought once a step: a body that goes through its own thickness in one may pass what it should hit.
+void AdaptiveMethod::warn_of_speed(const Model& model, int body, double dt) {
+    fast_told_.resize(model.bodies.size());
+    const double thickness = model.shape_of(body).box.size().minCoeff(),
+                 speed = bodies_[body].velocity.norm();
+    if (fast_told_[body] || !model.bodies.collides[body] || !(speed * dt > 0.5 * thickness)) return;
+    fast_told_[body] = 1;
+    warnings_.push_back(
+        fmt::format("body '{}' moves by more than half its thickness in a step and may tunnel; set dt to "
+                    "{:.2g} or less",
+                    model.bodies.name[body], 0.25 * thickness / speed));
 }
 
 void AdaptiveMethod::advance_solid(int s, double dt) {

@@ -41,6 +41,7 @@ class AdaptiveMethod final : public Stepper {
     bool same_loads(const Model& model, const State& state, int solid, double dt);
     void contact_loads(const Model& model, int solid, double dt, std::vector<Vec3>& impulse) const;
     double forecast_impulse(const Model& model, const TouchPoint& point, double dt) const;
+    void warn_of_speed(const Model& model, int body, double dt);
     void advance_solid(int solid, double dt);
 
     Settings settings_;
@@ -74,6 +75,7 @@ class AdaptiveMethod final : public Stepper {
     int linearisations_ = 0;
     int oracles_run_ = 0, oracles_skipped_ = 0, woken_ = 0, hardened_ = 0;
     std::vector<std::string> warnings_;
+    std::vector<char> fast_told_;  // of bodies: their speed was warned of
     double elastic_energy_ = 0.0, least_edge_ = 0.0, step_ = 0.0;
 };
 

@@ -204,6 +204,7 @@ void CoupledContacts::find(const std::vector<Vec3>& x, const std::vector<Vec3>& 
     ++builds_;
     candidates_.clear();
     contacts_.clear();
+    measured_.clear();
     reference_.resize(x.size());
     reach_.resize(x.size());
     parallel_for(x.size(), 2048, [&](std::size_t i) {

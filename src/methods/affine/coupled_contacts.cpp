@@ -43,6 +43,21 @@ bool boxes_apart(const SurfaceCandidate& c, const std::vector<Vec3>& x, double r
 
 }  // namespace
 
+// Corners that all moved alike have kept their distance: what counts is the motion beside the first of them.
+bool CoupledContacts::surely_apart(std::size_t k, const std::array<Vec3, 4>& corners, double gap) const {
+    const MeasuredGap& known = measured_[k];
+    if (known.distance <= gap) return false;
+    const int split = candidates_[k].edges ? 2 : 1;
+    const Vec3 common = corners[0] - known.at[0];
+    double moved[2] = {0.0, 0.0};
+    for (int i = 1; i < 4; ++i) {
+        double& largest = moved[i < split ? 0 : 1];
+        largest = std::max(largest, (corners[i] - known.at[i] - common).squaredNorm());
+    }
+    const double left = known.distance * (1.0 - 1e-9) - gap;
+    return std::sqrt(moved[0]) + std::sqrt(moved[1]) < left;
+}
+
 double CoupledContacts::closest() const {
     double smallest = 1e300;
     for (const SurfaceContact& contact : contacts_) smallest = std::min(smallest, contact.distance);
@@ -104,13 +119,18 @@ bool CoupledContacts::covers(const std::vector<Vec3>& x) const {
 double CoupledContacts::evaluate(const std::vector<Vec3>& x) {
     tried_.resize(candidates_.size());
     scratch_.resize(candidates_.size());
+    measured_.resize(candidates_.size());
     parallel_for(candidates_.size(), grain, [&](std::size_t k) {
         const SurfaceCandidate& candidate = candidates_[k];
         const SurfacePair& pair = pairs_[candidate.pair];
         tried_[k].candidate = -1;
         scratch_[k] = 0.0;
-        if (boxes_apart(candidate, x, pair.range.dhat + pair.range.separation)) return;
+        const double reach = pair.range.dhat + pair.range.separation;
+        if (boxes_apart(candidate, x, reach)) return;
+        const std::array<Vec3, 4> corners = corners_at(candidate.point, x);
+        if (surely_apart(k, corners, reach)) return;
         const geometry::Closest closest = closest_of(candidate, x);
+        measured_[k] = {corners, std::sqrt(closest.squared)};
         if (closest.squared >= pair.range.reach_squared()) return;
         const RadialBarrier b = radial_barrier(closest.squared, pair.range, pair.strength * candidate.weight);
         const double d = std::sqrt(closest.squared);
@@ -160,12 +180,17 @@ Vec3 CoupledContacts::friction_force(const SurfaceFriction& f, const std::vector
 double CoupledContacts::safe_step(const std::vector<Vec3>& from, const std::vector<Vec3>& to,
                                   double keep) const {
     scratch_.resize(candidates_.size());
+    measured_.resize(candidates_.size());
     parallel_for(candidates_.size(), grain, [&](std::size_t k) {
         const SurfaceCandidate& c = candidates_[k];
         const ContactRange& range = pairs_[c.pair].range;
         const auto start = corners_at(c.point, from), end = corners_at(c.point, to);
         scratch_[k] = 1.0;
-        if (geometry::apart_along_axes(start, end, c.edges ? 2 : 1, 4, range.separation + range.dhat)) return;
+        const double reach = range.separation + range.dhat;
+        if (geometry::apart_along_axes(start, end, c.edges ? 2 : 1, 4, reach)) return;
+        // On a straight path corners are never farther from where they were measured than at one of its ends.
+        if (!surely_apart(k, start, reach)) measured_[k] = {start, std::sqrt(closest_of(c, from).squared)};
+        if (surely_apart(k, start, reach) && surely_apart(k, end, reach)) return;
         geometry::CcdOptions options;
         options.min_separation = range.separation;
         options.keep = keep;

@@ -60,6 +60,13 @@ struct SurfaceFriction {
     int pair = -1;
 };
 
+// The distance that the two sides of a candidate had somewhere. As long as their corners have moved beside each other by
+// less, nothing else need be asked.
+struct MeasuredGap {
+    std::array<Vec3, 4> at;
+    double distance = -1.0;  // not measured
+};
+
 // stiffness x (direction . displacement)^2 / 2 over the four points of a contact.
 struct StiffDirection {
     double stiffness = 0.0;
@@ -127,6 +134,7 @@ class CoupledContacts {
     void add_candidate(int pair, bool edges, std::array<int, 4> point, double rest_lengths);
     const std::vector<geometry::ItemPair>& surface_pairs();
     void build_trees(int surface);
+    bool surely_apart(std::size_t candidate, const std::array<Vec3, 4>& corners, double gap) const;
     bool fixed_together(const std::array<int, 4>& point) const;
     Vec3 sliding(const SurfaceFriction& friction, const std::vector<Vec3>& x) const;
 
@@ -157,6 +165,7 @@ class CoupledContacts {
     geometry::BroadPhase broad_phase_;
     std::vector<Box3> boxes_;
     std::vector<char> moves_;
+    mutable std::vector<MeasuredGap> measured_;  // per candidate, or empty when none was yet
     mutable std::vector<double> scratch_;
     mutable std::vector<SurfaceContact> tried_;
     int builds_ = 0;

@@ -15,6 +15,7 @@
 #include "methods/affine/joints.hpp"
 #include "model/joint_rows.hpp"
 #include "model/keyframes.hpp"
+#include "model/path_piece.hpp"
 
 namespace tenon::affine {
 namespace {
@@ -26,6 +27,9 @@ constexpr double stick_of_scene = 3e-5, stick_of_body = 1e-3;
 constexpr double still_of_scene = 1e-4, still_of_body = 1e-2;
 constexpr double column_of_vertices = 30.0;  // vertices that rest on one vertex of a surface
 constexpr double closed_of_scene = 1e-11;    // residual of a closed joint
+// A Newton step is no longer than this times the largest predicted motion of a point: what lies in reach of longer ones are
+// more candidates than the step is worth.
+constexpr double most_over_predicted = 1.5;
 
 double thinnest_part(const Model& model, const State& state) {
     double thinnest = 1e300;
@@ -168,7 +172,7 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     options.record_path = static_cast<bool>(outputs.path_sink);
     options.most_motion = 10.0 * scale_.dhat;
     for (std::size_t i = 0; i < x_.size(); ++i)
-        options.most_motion = std::max(options.most_motion, 4.0 * (ahead_[i] - x_[i]).norm());
+        options.most_motion = std::max(options.most_motion, most_over_predicted * (ahead_[i] - x_[i]).norm());
     CoupledResult result;
     const int builds = step_.contacts.builds();
     system_.new_step();
@@ -181,11 +185,13 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
         result.converged = more.converged;
         result.residual = more.residual;
         result.open_joint = more.open_joint;
+        std::vector<std::vector<Vec3>> vertices;
         for (const std::vector<Mat34>& poses : more.path) {
             std::vector<Mat34> bodies = state.q;
             for (std::size_t i = 0; i < bodies.size(); ++i)
                 if (step_.nodes.of_body[i] >= 0) bodies[i] = poses[step_.nodes.of_body[i]];
-            outputs.path_sink(bodies);
+            step_.place_vertices(poses, vertices);
+            outputs.path_sink(path_piece(bodies, vertices));
         }
         if (settled || !more.converged) break;
         if (round + 1 < settings_.friction_iterations) step_.contacts.lag_friction();

@@ -151,7 +151,7 @@ FieldReport move(BodyField& field, const std::vector<int>& bodies, double length
     });
 }
 
-void predict(BodyField& field, const std::vector<int>& bodies) {
+void predict(BodyField& field, const std::vector<int>& bodies, bool with_joints) {
     parallel_for(bodies.size(), kGrain, [&](std::size_t i) {
         const int body = bodies[i];
         const KindMatrix& kind = field.matrix(body);
@@ -171,9 +171,32 @@ void predict(BodyField& field, const std::vector<int>& bodies) {
             const Mat3 S = product_left_transposed(field.rotation[body], linear_part(field.x[body]));
             stretch = 0.5 * (S + S.transpose());
         }
-        set_linear_part(field.x[body], product(R, stretch));
         field.x[body].col(3) = field.target[body].col(3);
+        if (kind.rigid) {
+            field.predicted[body] = R;
+            const JointMove& last = field.joint_move[body];
+            if (with_joints && last.eta == field.eta(body)) {
+                R = product(R, exponential(last.turn));
+                field.x[body].col(3) += last.shift;
+            }
+        }
+        set_linear_part(field.x[body], product(R, stretch));
         field.rotation[body] = R;
+    });
+}
+
+void remember_joint_moves(BodyField& field, const std::vector<int>& bodies) {
+    if (field.joint_move.empty()) return;
+    parallel_for(bodies.size(), kGrain, [&](std::size_t i) {
+        const int body = bodies[i];
+        if (!field.matrix(body).rigid) return;
+        const Mat3 Q = product_left_transposed(field.predicted[body], field.rotation[body]);
+        const Vec3 sine = 0.5 * Vec3(Q(2, 1) - Q(1, 2), Q(0, 2) - Q(2, 0), Q(1, 0) - Q(0, 1));
+        const double size = sine.norm(), angle = std::atan2(size, 0.5 * (Q.trace() - 1.0));
+        JointMove& move = field.joint_move[body];
+        move.shift = field.x[body].col(3) - field.target[body].col(3);
+        move.turn = size > 1e-300 ? Vec3(angle / size * sine) : Vec3(Vec3::Zero());
+        move.eta = field.eta(body);
     });
 }
 

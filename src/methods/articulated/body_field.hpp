@@ -26,6 +26,13 @@ struct DenseBody {
     Mat34 apply_inverse(const Mat3& rotation, const Mat34& load) const;  // increments as apply() gives them
 };
 
+// What joints and drives did to a rigid body beyond its inertia in the last step: they will do about the same in the next.
+struct JointMove {
+    Vec3 shift = Vec3::Zero();  // m
+    Vec3 turn = Vec3::Zero();   // rotation vector in the body's frame
+    double eta = 0.0;           // of that step; 0: not known
+};
+
 struct BodyField {
     // per body
     std::vector<Mat34> x;       // the iterate; static and scripted bodies hold their pose at the step's end
@@ -35,8 +42,10 @@ struct BodyField {
     std::vector<Mat3> rotation;
     std::vector<Mat3>
         stress;  // V P: of the strain, or for rigid bodies of the forces at the last linearisation
-    std::vector<Mat3> force_stress;  // rigid bodies: of the forces now, for the next linearisation
-    std::vector<Mat3> load_turn;     // given torques' share of the targets; empty without such
+    std::vector<Mat3> force_stress;     // rigid bodies: of the forces now, for the next linearisation
+    std::vector<Mat3> load_turn;        // given torques' share of the targets; empty without such
+    std::vector<JointMove> joint_move;  // of rigid bodies; empty without such
+    std::vector<Mat3> predicted;        // rotation without it
     std::vector<int> kind;
     std::vector<char> moving;  // dynamic
     std::vector<char> euler;   // this step by implicit Euler, whatever the integrator
@@ -117,8 +126,11 @@ FieldReport refresh(BodyField& field, const std::vector<int>& bodies);
 FieldReport move(BodyField& field, const std::vector<int>& bodies, double length = 1.0);
 
 // The step begins from the rigidly extrapolated pose: turned, strain and all, to where inertia and given torques would take
-// each body. A solve from there only has to find what joints and contacts change.
-void predict(BodyField& field, const std::vector<int>& bodies);
+// each body, and `with_joints` by what joints did to it in the last step. A solve from there only has to find what changed.
+void predict(BodyField& field, const std::vector<int>& bodies, bool with_joints);
+
+// Keeps what joints did, from the prediction to the iterate.
+void remember_joint_moves(BodyField& field, const std::vector<int>& bodies);
 
 // The stress of rigid bodies for the linearisation at hand.
 void take_force_stress(BodyField& field, const std::vector<int>& bodies);

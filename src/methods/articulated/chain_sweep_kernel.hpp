@@ -2,99 +2,67 @@
 // only, and everything in it is local to them.
 #pragma once
 
-#include <cstdint>
-
+#include "math/simd.hpp"
 #include "methods/articulated/chain_sweep.hpp"
-
-#ifdef __FMA__
-#include <immintrin.h>
-#endif
-
-#pragma GCC diagnostic ignored "-Wpsabi"  // packs are never passed between separately compiled functions
 
 namespace tenon::articulated {
 namespace {
 
-#define TENON_SWEEP_INLINE [[gnu::always_inline]] inline
+using Pack = simd::Vector<double, 4>;  // four numbers, one per body
+using simd::magnitude, simd::store, simd::transpose;
 
-// Four numbers, one per body.
-typedef double Pack __attribute__((vector_size(32)));
-typedef double LoosePack __attribute__((vector_size(32), aligned(8), may_alias));
-typedef std::int64_t PackIndex __attribute__((vector_size(32)));
-
-TENON_SWEEP_INLINE Pack pack(double x) {
-    return Pack{x, x, x, x};
+TENON_SIMD Pack pack(double x) {
+    return simd::all<Pack>(x);
 }
-TENON_SWEEP_INLINE Pack load(const double* p) {
-    return *reinterpret_cast<const LoosePack*>(p);
+TENON_SIMD Pack load(const double* p) {
+    return simd::load<Pack>(p);
 }
-TENON_SWEEP_INLINE void store(double* p, Pack x) {
-    *reinterpret_cast<LoosePack*>(p) = x;
-}
-TENON_SWEEP_INLINE Pack largest(Pack a, Pack b) {
-#ifdef __FMA__
-    return _mm256_max_pd(a, b);
-#else
-    return a > b ? a : b;
-#endif
-}
-TENON_SWEEP_INLINE Pack magnitude(Pack a) {
-    return largest(a, -a);
+TENON_SIMD Pack largest(const Pack& a, const Pack& b) {
+    return simd::larger(a, b);
 }
 // a b + c and c - a b
-TENON_SWEEP_INLINE Pack add(Pack a, Pack b, Pack c) {
+TENON_SIMD Pack add(Pack a, Pack b, Pack c) {
 #ifdef __FMA__
     return _mm256_fmadd_pd(a, b, c);
 #else
     return a * b + c;
 #endif
 }
-TENON_SWEEP_INLINE Pack less(Pack a, Pack b, Pack c) {
+TENON_SIMD Pack less(Pack a, Pack b, Pack c) {
 #ifdef __FMA__
     return _mm256_fnmadd_pd(a, b, c);
 #else
     return c - a * b;
 #endif
 }
-TENON_SWEEP_INLINE double add(double a, double b, double c) {
+TENON_SIMD double add(double a, double b, double c) {
 #ifdef __FMA__
     return __builtin_fma(a, b, c);
 #else
     return a * b + c;
 #endif
 }
-TENON_SWEEP_INLINE double less(double a, double b, double c) {
+TENON_SIMD double less(double a, double b, double c) {
     return add(-a, b, c);
 }
-TENON_SWEEP_INLINE double peak(Pack a) {
+TENON_SIMD double peak(Pack a) {
     const double x = a[0] > a[1] ? a[0] : a[1], y = a[2] > a[3] ? a[2] : a[3];
     return x > y ? x : y;
 }
-TENON_SWEEP_INLINE double total(Pack a) {
+TENON_SIMD double total(Pack a) {
     return (a[0] + a[1]) + (a[2] + a[3]);
 }
 
-// Rows to columns of a 4 x 4 square.
-TENON_SWEEP_INLINE void transpose(Pack& a, Pack& b, Pack& c, Pack& d) {
-    const PackIndex low{0, 4, 2, 6}, high{1, 5, 3, 7}, first{0, 1, 4, 5}, second{2, 3, 6, 7};
-    const Pack ab0 = __builtin_shuffle(a, b, low), ab1 = __builtin_shuffle(a, b, high);
-    const Pack cd0 = __builtin_shuffle(c, d, low), cd1 = __builtin_shuffle(c, d, high);
-    a = __builtin_shuffle(ab0, cd0, first);
-    b = __builtin_shuffle(ab1, cd1, first);
-    c = __builtin_shuffle(ab0, cd0, second);
-    d = __builtin_shuffle(ab1, cd1, second);
-}
-
 // The last body of the group before, then the first three of this one.
-TENON_SWEEP_INLINE Pack shifted(Pack before, Pack here) {
-    return __builtin_shuffle(before, here, PackIndex{3, 4, 5, 6});
+TENON_SIMD Pack shifted(Pack before, Pack here) {
+    return __builtin_shufflevector(before, here, 3, 4, 5, 6);
 }
 
 struct Four {  // coordinates of four bodies: a1 a2 a3 t
     Pack e[12];
 };
 
-TENON_SWEEP_INLINE Four fetch(const double* array, const int* body) {
+TENON_SIMD Four fetch(const double* array, const int* body) {
     Four f;
     for (int k = 0; k < 12; k += 4) {
         for (int lane = 0; lane < 4; ++lane)
@@ -104,7 +72,7 @@ TENON_SWEEP_INLINE Four fetch(const double* array, const int* body) {
     return f;
 }
 
-TENON_SWEEP_INLINE void put(double* array, const int* body, int lanes, Four f) {
+TENON_SIMD void put(double* array, const int* body, int lanes, Four f) {
     for (int k = 0; k < 12; k += 4) {
         transpose(f.e[k], f.e[k + 1], f.e[k + 2], f.e[k + 3]);
         for (int lane = 0; lane < lanes; ++lane)
@@ -114,20 +82,20 @@ TENON_SWEEP_INLINE void put(double* array, const int* body, int lanes, Four f) {
 
 struct Square {  // 3 x 3, by columns
     Pack e[9];
-    TENON_SWEEP_INLINE Pack& operator()(int i, int j) { return e[i + 3 * j]; }
-    TENON_SWEEP_INLINE const Pack& operator()(int i, int j) const { return e[i + 3 * j]; }
+    TENON_SIMD Pack& operator()(int i, int j) { return e[i + 3 * j]; }
+    TENON_SIMD const Pack& operator()(int i, int j) const { return e[i + 3 * j]; }
 };
 struct Symmetric {  // xx, yy, zz, yz, zx, xy
     Pack e[6];
     static constexpr int place[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
-    TENON_SWEEP_INLINE Pack& operator()(int i, int j) { return e[place[i][j]]; }
-    TENON_SWEEP_INLINE const Pack& operator()(int i, int j) const { return e[place[i][j]]; }
+    TENON_SIMD Pack& operator()(int i, int j) { return e[place[i][j]]; }
+    TENON_SIMD const Pack& operator()(int i, int j) const { return e[place[i][j]]; }
 };
 struct Point {
     Pack e[3];
 };
 
-TENON_SWEEP_INLINE Symmetric gram(const Square& a) {  // a^T a
+TENON_SIMD Symmetric gram(const Square& a) {  // a^T a
     Symmetric c;
     for (int j = 0; j < 3; ++j)
         for (int i = 0; i <= j; ++i)
@@ -135,48 +103,48 @@ TENON_SWEEP_INLINE Symmetric gram(const Square& a) {  // a^T a
     return c;
 }
 template <class Right>
-TENON_SWEEP_INLINE Square times(const Square& a, const Right& b) {
+TENON_SIMD Square times(const Square& a, const Right& b) {
     Square c;
     for (int j = 0; j < 3; ++j)
         for (int i = 0; i < 3; ++i) c(i, j) = add(a(i, 2), b(2, j), add(a(i, 1), b(1, j), a(i, 0) * b(0, j)));
     return c;
 }
-TENON_SWEEP_INLINE Square times_transposed(const Square& a, const Square& b) {  // a b^T
+TENON_SIMD Square times_transposed(const Square& a, const Square& b) {  // a b^T
     Square c;
     for (int j = 0; j < 3; ++j)
         for (int i = 0; i < 3; ++i) c(i, j) = add(a(i, 2), b(j, 2), add(a(i, 1), b(j, 1), a(i, 0) * b(j, 0)));
     return c;
 }
-TENON_SWEEP_INLINE Symmetric times_transposed_symmetric(const Square& a,
-                                                        const Square& b) {  // a b^T, known symmetric
+TENON_SIMD Symmetric times_transposed_symmetric(const Square& a,
+                                                const Square& b) {  // a b^T, known symmetric
     Symmetric c;
     for (int j = 0; j < 3; ++j)
         for (int i = 0; i <= j; ++i)
             c(i, j) = add(a(i, 2), b(j, 2), add(a(i, 1), b(j, 1), a(i, 0) * b(j, 0)));
     return c;
 }
-TENON_SWEEP_INLINE Point times(const Square& a, const Point& x) {
+TENON_SIMD Point times(const Square& a, const Point& x) {
     Point y;
     for (int i = 0; i < 3; ++i) y.e[i] = add(a(i, 2), x.e[2], add(a(i, 1), x.e[1], a(i, 0) * x.e[0]));
     return y;
 }
-TENON_SWEEP_INLINE Point transposed_times(const Square& a, const Point& x) {
+TENON_SIMD Point transposed_times(const Square& a, const Point& x) {
     Point y;
     for (int i = 0; i < 3; ++i) y.e[i] = add(a(2, i), x.e[2], add(a(1, i), x.e[1], a(0, i) * x.e[0]));
     return y;
 }
-TENON_SWEEP_INLINE Square transposed_times(const Square& a, const Square& b) {
+TENON_SIMD Square transposed_times(const Square& a, const Square& b) {
     Square c;
     for (int j = 0; j < 3; ++j)
         for (int i = 0; i < 3; ++i) c(i, j) = add(a(2, i), b(2, j), add(a(1, i), b(1, j), a(0, i) * b(0, j)));
     return c;
 }
-TENON_SWEEP_INLINE Pack determinant(const Square& a) {
+TENON_SIMD Pack determinant(const Square& a) {
     const Pack x = less(a(2, 1), a(1, 2), a(1, 1) * a(2, 2)), y = less(a(0, 1), a(2, 2), a(2, 1) * a(0, 2)),
                z = less(a(1, 1), a(0, 2), a(0, 1) * a(1, 2));
     return add(a(2, 0), z, add(a(1, 0), y, a(0, 0) * x));
 }
-TENON_SWEEP_INLINE Pack distance_to_identity(const Symmetric& c) {
+TENON_SIMD Pack distance_to_identity(const Symmetric& c) {
     const Pack one = pack(1.0);
     Pack worst = largest(magnitude(c.e[3]), largest(magnitude(c.e[4]), magnitude(c.e[5])));
     for (int i = 0; i < 3; ++i) worst = largest(worst, magnitude(c.e[i] - one));
@@ -185,7 +153,7 @@ TENON_SWEEP_INLINE Pack distance_to_identity(const Symmetric& c) {
 
 // Rotation and stretch of a; false when one of the four is too far from a rotation for the iteration
 // R <- R (3 I - R^T R)/2, or inverted.
-TENON_SWEEP_INLINE bool polar(const Square& a, Square& R, Symmetric& stretch) {
+TENON_SIMD bool polar(const Square& a, Square& R, Symmetric& stretch) {
     R = a;
     Symmetric c = gram(R);
     double error = peak(distance_to_identity(c));
@@ -217,7 +185,7 @@ struct KindPack {
     Symmetric stretch{};
     int of[4] = {-1, -1, -1, -1};
 
-    TENON_SWEEP_INLINE void take(const SweepKind* kinds, const int* kind) {
+    TENON_SIMD void take(const SweepKind* kinds, const int* kind) {
         if (kind[0] == of[0] && kind[1] == of[1] && kind[2] == of[2] && kind[3] == of[3]) return;
         for (int lane = 0; lane < 4; ++lane) {
             const SweepKind& k = kinds[kind[lane]];
@@ -233,7 +201,7 @@ struct KindPack {
 };
 
 // V P and the elastic energy of a stretch.
-TENON_SWEEP_INLINE Symmetric stress_of(const KindPack& kind, const Symmetric& S, Pack& energy, Pack& strain) {
+TENON_SIMD Symmetric stress_of(const KindPack& kind, const Symmetric& S, Pack& energy, Pack& strain) {
     const Pack one = pack(1.0), two_mu = kind.mu + kind.mu;
     const Pack x = S.e[0] - one, y = S.e[1] - one, z = S.e[2] - one, trace = x + y + z;
     const Pack off = add(S.e[5], S.e[5], add(S.e[4], S.e[4], S.e[3] * S.e[3]));
@@ -260,7 +228,7 @@ struct Predicted {
     bool near;
 };
 
-TENON_SWEEP_INLINE Point anchor_at(const Four& q, const double* anchor) {
+TENON_SIMD Point anchor_at(const Four& q, const double* anchor) {
     Point y;
     for (int i = 0; i < 3; ++i)
         y.e[i] = add(q.e[i], load(anchor),
@@ -272,8 +240,8 @@ TENON_SWEEP_INLINE Point anchor_at(const Four& q, const double* anchor) {
 // M = S + F in the frame R of the prediction becomes a turn, that of M's polar decomposition, and the stretch sym(M).
 // `judge`: also the potential and the anchors of the last state.
 template <bool judge, bool again>
-TENON_SWEEP_INLINE void predict(const SweepChain& chain, const SweepRule& rule, const SweepState& state,
-                                std::size_t group, const KindPack& kind, Predicted& p) {
+TENON_SIMD void predict(const SweepChain& chain, const SweepRule& rule, const SweepState& state,
+                        std::size_t group, const KindPack& kind, Predicted& p) {
     const int* body = chain.body + 4 * group;
     const Four q = fetch(state.q, body);
     Four target;
@@ -337,7 +305,7 @@ TENON_SWEEP_INLINE void predict(const SweepChain& chain, const SweepRule& rule, 
 }
 
 // H^-1 G of the affine part.
-TENON_SWEEP_INLINE Square increment(const KindPack& kind, const Predicted& p, const Square& G) {
+TENON_SIMD Square increment(const KindPack& kind, const Predicted& p, const Square& G) {
     Square F;
     for (int i = 0; i < 3; ++i)
         F(i, i) =
@@ -351,8 +319,7 @@ TENON_SWEEP_INLINE Square increment(const KindPack& kind, const Predicted& p, co
 }
 
 // J(x) H^-1 J(y)^T in the turned frame.
-TENON_SWEEP_INLINE Square compliance(const KindPack& kind, const Predicted& p, const Point& x,
-                                     const Point& y) {
+TENON_SIMD Square compliance(const KindPack& kind, const Predicted& p, const Point& x, const Point& y) {
     Square C;
     for (int i = 0; i < 3; ++i) C(i, i) = add(kind.stretch(i, i), x.e[i] * y.e[i], kind.translation_inverse);
     for (int s = 0; s < 3; ++s) {
@@ -366,7 +333,7 @@ TENON_SWEEP_INLINE Square compliance(const KindPack& kind, const Predicted& p, c
     return C;
 }
 
-TENON_SWEEP_INLINE Symmetric compliance(const KindPack& kind, const Predicted& p, const Point& x) {
+TENON_SIMD Symmetric compliance(const KindPack& kind, const Predicted& p, const Point& x) {
     Symmetric C;
     Pack square[3];
     for (int i = 0; i < 3; ++i) {
@@ -387,8 +354,7 @@ struct View {
     alignas(32) Pack left_left[6], right_right[6], left_right[9], left[3], right[3];
 };
 
-TENON_SWEEP_INLINE View view(const SweepChain& chain, std::size_t group, const KindPack& kind,
-                             const Predicted& p) {
+TENON_SIMD View view(const SweepChain& chain, std::size_t group, const KindPack& kind, const Predicted& p) {
     const double* anchor = chain.anchors + 24 * group;
     Point l, r;
     for (int i = 0; i < 3; ++i) l.e[i] = load(anchor + 4 * i), r.e[i] = load(anchor + 12 + 4 * i);
@@ -413,7 +379,7 @@ struct Elimination {
     double rhs[3] = {};
 
     // Inverse of D through L D L^T, which keeps the digits that cofactors of stiff blocks would lose.
-    TENON_SWEEP_INLINE void inverse(double* V) const {
+    TENON_SIMD void inverse(double* V) const {
         const double e0 = 1.0 / D[0], l10 = D[5] * e0, l20 = D[4] * e0;
         const double d1 = less(l10, D[5], D[1]), c21 = less(l20, D[5], D[3]), e1 = 1.0 / d1, l21 = c21 * e1;
         const double d2 = less(l21, c21, less(l20, D[4], D[2])), e2 = 1.0 / d2;
@@ -427,7 +393,7 @@ struct Elimination {
     }
 
     // Eliminates the joint before a body and leaves the one behind it; `kept` gets D^-1 B and D^-1 rhs.
-    TENON_SWEEP_INLINE void pass(const View& v, int lane, double* kept) {
+    TENON_SIMD void pass(const View& v, int lane, double* kept) {
         for (int k = 0; k < 6; ++k) D[k] += v.left_left[k][lane];
         for (int i = 0; i < 3; ++i) rhs[i] -= v.left[i][lane];
         double V[6];
@@ -455,12 +421,12 @@ struct Elimination {
         for (int i = 0; i < 3; ++i) kept[9 + i] = z[i];
     }
 
-    TENON_SWEEP_INLINE void begin(const View& v, int lane) {  // a body without a joint before it
+    TENON_SIMD void begin(const View& v, int lane) {  // a body without a joint before it
         for (int k = 0; k < 6; ++k) D[k] = v.right_right[k][lane];
         for (int i = 0; i < 3; ++i) rhs[i] = v.right[i][lane];
     }
 
-    TENON_SWEEP_INLINE void finish(double* kept) const {  // the last joint
+    TENON_SIMD void finish(double* kept) const {  // the last joint
         double V[6];
         inverse(V);
         kept[9] = add(V[4], rhs[2], add(V[5], rhs[1], V[0] * rhs[0]));
@@ -469,7 +435,7 @@ struct Elimination {
     }
 };
 
-TENON_SWEEP_INLINE double gap_between(const Point& a, const Point& b, std::uint32_t lanes) {
+TENON_SIMD double gap_between(const Point& a, const Point& b, std::uint32_t lanes) {
     double worst = 0.0;
     for (int i = 0; i < 3; ++i) {
         const Pack d = magnitude(a.e[i] - b.e[i]);
@@ -484,7 +450,7 @@ TENON_SWEEP_INLINE double gap_between(const Point& a, const Point& b, std::uint3
     return worst;
 }
 
-TENON_SWEEP_INLINE double gap_to(const Point& a, int lane, const double* b) {
+TENON_SIMD double gap_to(const Point& a, int lane, const double* b) {
     double worst = 0.0;
     for (int i = 0; i < 3; ++i) {
         const double d = a.e[i][lane] - b[i], size = d < 0 ? -d : d;
@@ -493,8 +459,8 @@ TENON_SWEEP_INLINE double gap_to(const Point& a, int lane, const double* b) {
     return worst;
 }
 
-TENON_SWEEP_INLINE void pass_lane(std::size_t group, int lane, std::size_t shift, const View& v, double* work,
-                                  Elimination& elimination) {
+TENON_SIMD void pass_lane(std::size_t group, int lane, std::size_t shift, const View& v, double* work,
+                          Elimination& elimination) {
     const std::size_t i = 4 * group + lane;
     if (i < shift)
         elimination.begin(v, lane);
@@ -502,8 +468,8 @@ TENON_SWEEP_INLINE void pass_lane(std::size_t group, int lane, std::size_t shift
         elimination.pass(v, lane, work + 12 * (i - shift));
 }
 
-TENON_SWEEP_INLINE void finish_at_end(const SweepChain& chain, std::size_t shift, double* work,
-                                      Elimination& elimination) {
+TENON_SIMD void finish_at_end(const SweepChain& chain, std::size_t shift, double* work,
+                              Elimination& elimination) {
     for (int i = 0; i < 3; ++i) elimination.rhs[i] -= chain.end[i];
     elimination.finish(work + 12 * (chain.bodies - shift));
 }
@@ -556,9 +522,9 @@ inline void eliminate(const SweepChain& chain, const SweepRule& rule, const Swee
 }
 
 // Moves four bodies under the forces of their joints; the stretch that is left is in `stretch`.
-TENON_SWEEP_INLINE Four moved(const SweepChain& chain, std::size_t group, const KindPack& kind,
-                              const Predicted& p, const Point& before, const Point& behind, Pack& energy,
-                              Pack& strain, Pack& excess, bool& near) {
+TENON_SIMD Four moved(const SweepChain& chain, std::size_t group, const KindPack& kind, const Predicted& p,
+                      const Point& before, const Point& behind, Pack& energy, Pack& strain, Pack& excess,
+                      bool& near) {
     const double* anchor = chain.anchors + 24 * group;
     const Point fl = transposed_times(p.R, before), fr = transposed_times(p.R, behind);
     Square G = p.force;
@@ -653,7 +619,7 @@ inline void substitute(const SweepChain& chain, const SweepRule& rule, const Swe
                     right = anchor_at(x, chain.anchors + 24 * group + 12);
         Point after;  // left anchors of the next bodies
         for (int i = 0; i < 3; ++i)
-            after.e[i] = __builtin_shuffle(left.e[i], left_behind.e[i], PackIndex{1, 2, 3, 4});
+            after.e[i] = __builtin_shufflevector(left.e[i], left_behind.e[i], 1, 2, 3, 4);
         left_behind = left;
         std::uint32_t joined = (1u << lanes) - 1u;
         if (group + 1 == groups) joined >>= 1;
@@ -683,7 +649,7 @@ inline SweepReport sweep(const SweepChain& chain, const SweepRule& rule, const S
     return report;
 }
 
-#undef TENON_SWEEP_INLINE
+#undef TENON_SIMD
 
 }  // namespace
 }  // namespace tenon::articulated

@@ -25,6 +25,8 @@ class Component {
     std::vector<int> bodies;       // moving ones
     std::vector<Mat34> increment;  // of the convex solve, kept between steps
 
+    bool last_try = false;  // no smaller steps come after this one
+
     virtual void begin_step(const BodyField&, const StepStart&) {}
 
     // Gradients, values and stiffnesses of the constraints at the iterate.
@@ -43,7 +45,7 @@ class Component {
     // Motors, limits, friction and contacts between its bodies, when it has such.
     virtual BoundedTerms* bounded() { return nullptr; }
     // Friction of contacts between its bodies, from the normal forces at the iterate; by how much one changed, N.
-    virtual double update_lag(const BodyField&) { return 0.0; }
+    virtual double update_lag(const BodyField&, bool) { return 0.0; }
 
     // True when a limit was reached in this step: an impact.
     virtual bool reached_limit() const { return false; }

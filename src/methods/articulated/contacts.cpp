@@ -49,6 +49,27 @@ double rebound_speed(double bounce, double approach, double distance, double pul
     return std::sqrt(std::max(0.0, square - 2.0 * height)) - pull * h;
 }
 
+// What is round where a solid of revolution touches at x (body frame): the ball at the end of a capsule, the circle about the
+// axis of a cylinder or a cone.
+ContactPoint::Round round_at(const Primitive& solid, const Mat34& placed, const Vec3& x) {
+    using Kind = Primitive::Kind;
+    ContactPoint::Round round;
+    if (solid.kind != Kind::sphere && solid.kind != Kind::capsule && solid.kind != Kind::cylinder &&
+        solid.kind != Kind::cone)
+        return round;
+    const Vec3 axis = solid.frame.rotation * Vec3::UnitY();
+    const double along = axis.dot(x - solid.frame.position), half = 0.5 * solid.size.y();
+    round.center = solid.frame.position;
+    if (solid.kind == Kind::capsule) round.center += std::clamp(along, -half, half) * axis;
+    if (solid.kind == Kind::cylinder || solid.kind == Kind::cone) {
+        round.center += along * axis;
+        round.axis = axis;
+    }
+    round.radius = placed.leftCols<3>() * (x - round.center);
+    round.is = round.radius.norm() > 1e-6 * solid.size.x();  // not the middle of an end
+    return round;
+}
+
 // How far a point of the body can move in the step, by its velocity.
 double reach(const State& state, const BodyField& field, int body, double radius, double h) {
     if (!field.moving[body]) return 0.0;
@@ -164,6 +185,7 @@ void ContactSet::find(const Model& model, const State& state, const BodyField& f
                       std::vector<int>& impacts) {
     points_.clear();
     impacts.clear();
+    start_ = &state.q;
     if (!enabled_) return;
     for (int i : moving_) first_of_body_[i] = -1;
     slide_ = options_.slide_speed * h;
@@ -235,6 +257,12 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
         p.xa = local(pose_a, on_a);
         p.xb = local(pose_b, on_b);
         p.start = transform(state.q[b], p.xb) - transform(state.q[a], p.xa);
+        const auto round = [&](int i, const Mat34& placed, const Vec3& x) -> ContactPoint::Round {
+            if (!field.moving[i] || !field.kinds[field.kind[i]].rigid) return {};
+            return round_at(model.shape_of(i).primitive, placed, x);
+        };
+        p.round_a = round(a, pose_a, p.xa);
+        p.round_b = round(b, pose_b, p.xb);
         p.key = contact_key(a, b, contact.id);
         const Vec3 velocity = transform(state.rate[b], p.xb) - transform(state.rate[a], p.xa);
         const double approach = -velocity.dot(p.normal);
@@ -256,6 +284,7 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
                 const double pull = std::max(0.0, -state.gravity.dot(p.normal));
                 const double leaves =
                     rebound_speed(bounce, approach, std::max(0.0, contact.distance), pull, h);
+                p.bounces = true;
                 p.aim = std::max(p.aim, contact.distance + leaves * h);
                 const auto heavy = [&](int i) {
                     return std::max(bounce_stiffness * field.kinds[field.kind[i]].mass, 100.0 * carried_[i]) /
@@ -348,25 +377,53 @@ void ContactSet::set_forces(BodyField& field, const std::vector<int>& bodies) co
     }
 }
 
-double ContactSet::update_lag(ContactPoint& contact, const BodyField& field) const {
+// The slide since the start of the step is that of the points which touch now.
+void ContactSet::roll(ContactPoint& contact, const BodyField& field) const {
+    const auto turn = [&](const ContactPoint::Round& round, int body, Vec3& x, double sign) {
+        if (!round.is) return;
+        const Mat3 turned = field.x[body].leftCols<3>();
+        Vec3 radius = round.radius;
+        if (!round.axis.isZero()) {  // at right angles to where the axis points now
+            const Vec3 axis = turned * round.axis;
+            radius -= axis.dot(radius) * axis;
+            radius *= round.radius.norm() / radius.norm();
+        }
+        const Vec3 now = round.center + turned.transpose() * radius;
+        contact.start += sign * ((*start_)[body].leftCols<3>() * (now - x));
+        x = now;
+    };
+    turn(contact.round_b, contact.b, contact.xb, 1.0);
+    turn(contact.round_a, contact.a, contact.xa, -1.0);
+}
+
+void ContactSet::roll(const BodyField& field, const std::vector<int>& bodies) {
+    for (int body : bodies)
+        for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k]) roll(points_[k], field);
+}
+
+void ContactSet::roll_listed(const BodyField& field, const std::vector<int>& contacts) {
+    for (int k : contacts) roll(points_[k], field);
+}
+
+double ContactSet::update_lag(ContactPoint& contact, const BodyField& field, bool settled) const {
     const Vec3 s = separation(contact, field);
     contact.force = contact.stiffness * std::max(0.0, contact.aim - contact.normal.dot(s));
     const double before = contact.friction_limit;
-    contact.friction_limit = contact.friction * contact.force;
+    if (settled || !contact.bounces) contact.friction_limit = contact.friction * contact.force;
     choose_branch(contact, s);
     return std::abs(contact.friction_limit - before);
 }
 
-double ContactSet::update_lag(const BodyField& field, int body) {
+double ContactSet::update_lag(const BodyField& field, int body, bool settled) {
     double most = 0.0;
     for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k])
-        most = std::max(most, update_lag(points_[k], field));
+        most = std::max(most, update_lag(points_[k], field, settled));
     return most;
 }
 
-double ContactSet::update_lag(const BodyField& field, const std::vector<int>& contacts) {
+double ContactSet::update_lag(const BodyField& field, const std::vector<int>& contacts, bool settled) {
     double most = 0.0;
-    for (int k : contacts) most = std::max(most, update_lag(points_[k], field));
+    for (int k : contacts) most = std::max(most, update_lag(points_[k], field, settled));
     return most;
 }
 

@@ -45,6 +45,15 @@ struct ContactPoint {
     double friction_limit = 0.0;   // mu f_n, lagged
     double slide_stiffness = 0.0;  // k_t
     bool both_move = false;
+    bool bounces = false;
+    // Where something round touches, its radius from `center` stays what it is in the world however the body turns, but for
+    // tilts of its axis: another point of it touches.
+    struct Round {
+        bool is = false;
+        Vec3 center = Vec3::Zero(), axis = Vec3::Zero();  // body frame; no axis: a ball
+        Vec3 radius = Vec3::Zero();                       // in the world
+    };
+    Round round_a, round_b;
 };
 
 class ContactSet {
@@ -81,9 +90,14 @@ class ContactSet {
     static Vec3 model_slope(const ContactPoint& contact, const Vec3& separation);
     void choose_branch(ContactPoint& contact, const Vec3& separation) const;
 
-    // Normal forces, and the friction they allow, from the iterate. Returns by how much the friction of one changed, N.
-    double update_lag(const BodyField& field, int body);
-    double update_lag(const BodyField& field, const std::vector<int>& contacts);
+    // The points of balls that touch at the iterate, of contacts with colliders and of a list.
+    void roll(const BodyField& field, const std::vector<int>& bodies);
+    void roll_listed(const BodyField& field, const std::vector<int>& contacts);
+
+    // Normal forces, and the friction they allow, from the iterate. A bouncing contact is so stiff that its force is worth nothing
+    // before the iterate has settled: its friction waits. Returns by how much the friction of one changed, N.
+    double update_lag(const BodyField& field, int body, bool settled);
+    double update_lag(const BodyField& field, const std::vector<int>& contacts, bool settled);
 
     // The contacts of a body with colliders, by index: the first, and the next; -1 after the last.
     int first_of(int body) const { return first_of_body_[body]; }
@@ -100,7 +114,8 @@ class ContactSet {
     void load(std::istream& in);
 
   private:
-    double update_lag(ContactPoint& contact, const BodyField& field) const;
+    double update_lag(ContactPoint& contact, const BodyField& field, bool settled) const;
+    void roll(ContactPoint& contact, const BodyField& field) const;
     void collider_pairs(const Model& model, const State& state, const BodyField& field, double h);
     void add_pair(const Model& model, const State& state, const BodyField& field, int a, int b, double h,
                   std::vector<int>& impacts);
@@ -124,7 +139,8 @@ class ContactSet {
     std::vector<ContactPoint> points_;
     std::vector<int> next_of_body_, first_of_body_;  // contacts with colliders, listed per moving body
     std::unordered_map<std::uint64_t, double> last_force_;
-    double slide_ = 0.0;  // eps_v h of this step
+    double slide_ = 0.0;                         // eps_v h of this step
+    const std::vector<Mat34>* start_ = nullptr;  // poses at the start of this step
 };
 
 // The contacts of some bodies with colliders, as terms of a convex solve.

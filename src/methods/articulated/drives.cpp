@@ -141,6 +141,17 @@ void begin_step(DriveRow& drive, const Joint& joint, const std::array<double, 3>
             const double inertia = armature / (eta * eta);
             const double rest = spring && drive.kind == Kind::smooth ? spring->rest : 0.0;
             drive.stiffness = stiffness + damping + inertia;
+            drive.rate_share = 0.0;
+            if (joint.spec.type != JointType::ball && damping + inertia > 0.0) {
+                drive.rate_share = (damping + inertia) / drive.stiffness;
+                drive.predicted = predicted;
+                drive.hat = {qa, qb};
+                if (!euler && start.previous_q)
+                    for (int side = 0; side < 2; ++side)
+                        drive.hat[side] =
+                            (4.0 * drive.hat[side] - map(*start.previous_q, side == 0 ? a : b, world_map())) /
+                            3.0;
+            }
             if (drive.stiffness > 0)
                 drive.target =
                     (stiffness * rest + damping * predicted + inertia * (predicted + eta * predicted_rate)) /
@@ -183,6 +194,9 @@ DriveValue evaluate(const DriveRow& drive, const Joint& joint, const Mat34& qa, 
         case Kind::smooth:
         case Kind::bend:
             out.value = out.coordinate - drive.target;
+            if (drive.rate_share > 0.0 && gradient)
+                out.value += drive.rate_share * (drive.predicted + dot((*gradient)[0], qa - drive.hat[0]) +
+                                                 dot((*gradient)[1], qb - drive.hat[1]) - out.coordinate);
             out.compliance = drive.stiffness > 0 ? 1.0 / drive.stiffness : 1e300;
             break;
         case Kind::limit:

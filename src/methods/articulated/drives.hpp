@@ -33,6 +33,10 @@ struct DriveRow {
     double bound = 1e300;          // largest |multiplier|
     double low = 0.0, high = 0.0;  // limits
     double reference = 0.0;        // coordinate at the step's start, turns counted
+    // of dampers and armatures: their share of K, which is about the rate, g(x) (x - hat)/eta with the bodies' own rule, that
+    // the state and the energy have; the coordinate's own differs by a third of (omega h)^2 of it
+    double rate_share = 0.0, predicted = 0.0;
+    std::vector<Mat34> hat;  // by side
     Branch branch = Branch::hold;
     Branch started = Branch::hold;  // on which branch the step began
 };

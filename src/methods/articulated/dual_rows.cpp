@@ -87,6 +87,8 @@ void DualRows::finish(const SolverChoice& choice) {
         for (int s = 0; s < blocks_[b].body_count; ++s)
             clique_of_slot_[max_bodies * b + s] = clique_of[blocks_[b].bodies[s]];
     rhs_.resize(value.size());
+    softness_.assign(value.size(), 0.0);
+    about_.assign(value.size(), 0.0);
     if (!make_recursion(choice)) solver_ = make_clique_solver(system_, choice);
 }
 
@@ -182,6 +184,7 @@ void DualRows::assemble(const BodyField& field) {
     });
     for (std::size_t r = 0; r < value.size(); ++r) system_.diagonal[r] = active[r] ? compliance[r] : 1.0;
     // soft rows have a compliance of their own; more would part their force from their potential's slope
+    std::fill(softness_.begin(), softness_.end(), 0.0);
     if (regularisation <= 0.0) return;
     for (std::size_t c = 0; c < body_.size(); ++c) {
         const double* matrix = system_.clique_matrix(static_cast<int>(c));
@@ -191,10 +194,18 @@ void DualRows::assemble(const BodyField& field) {
             const Block& block = blocks_[incidence_[i].block];
             for (int r = 0; r < block.rows; ++r, ++row)
                 if (active[block.row_start + r] && compliance[block.row_start + r] == 0.0)
-                    system_.diagonal[block.row_start + r] +=
+                    softness_[block.row_start + r] +=
                         regularisation * matrix[row + static_cast<std::size_t>(row) * size];
         }
     }
+    for (std::size_t r = 0; r < value.size(); ++r) system_.diagonal[r] += softness_[r];
+}
+
+void DualRows::regularise_about_present(bool none) {
+    if (none)
+        std::fill(about_.begin(), about_.end(), 0.0);
+    else
+        about_ = multiplier;
 }
 
 Mat34 DualRows::pushed(std::size_t c, const std::vector<double>& lambda) const {
@@ -253,7 +264,8 @@ void DualRows::solve(BodyField& field) {
         }
         free_[c] = force;
     });
-    for (std::size_t r = 0; r < value.size(); ++r) rhs_[r] = active[r] ? value[r] : 0.0;
+    for (std::size_t r = 0; r < value.size(); ++r)
+        rhs_[r] = active[r] ? value[r] + softness_[r] * about_[r] : 0.0;
     solve_forces(field);
     for (std::size_t r = 0; r < value.size(); ++r)
         if (active[r]) multiplier[r] = rhs_[r];

@@ -60,6 +60,9 @@ class DualRows {
     // Rows that may say the same as others get a compliance of this share of their diagonal entry; passes of refine()
     // take its effect out.
     double regularisation = 0.0;
+    // That compliance is about no multipliers, or about those at hand: what such rows are left open by then vanishes from one
+    // linearisation to the next (method of multipliers), also near dead points, where forces are large.
+    void regularise_about_present(bool none);
 
     // Factors at the iterate and solves for increments and multipliers.
     void solve(BodyField& field);
@@ -103,6 +106,7 @@ class DualRows {
     solve::CliqueSystem system_;
     std::unique_ptr<solve::CliqueSolver> solver_;
     std::vector<double> rhs_;
+    std::vector<double> softness_, about_;      // per row: the regularisation, and its multiplier
     std::unique_ptr<TreeRecursion> recursion_;  // instead of the dual system, where bodies form trees
     bool is_chain_ = false;
 };

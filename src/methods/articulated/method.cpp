@@ -79,6 +79,7 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
     for (std::size_t c = 0; c < components_.size(); ++c)
         for (int body : components_[c]->bodies) component_of_[body] = static_cast<int>(c);
     euler_left_.assign(count, 0);
+    restarted_.assign(count, 0);
     merged_.clear();
     merged_signature_.clear();
     auto contacts = std::make_unique<ContactSet>(model, state, options_.contact);
@@ -90,6 +91,8 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
     keeps_stress_ = false;
     for (const BodyKind& kind : field_.kinds) keeps_stress_ = keeps_stress_ || kind.rigid;
     only_chains_ = only_chains_ && !keeps_stress_;
+    field_.joint_move.assign(keeps_stress_ ? count : 0, {});
+    field_.predicted.assign(keeps_stress_ ? count : 0, Mat3::Identity());
     matrix_step_ = 0.0;
 }
 
@@ -99,6 +102,7 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
     total_.converged = true;
     only_swept_ = true;
     warnings_.clear();
+    std::fill(restarted_.begin(), restarted_.end(), char{0});
     if (joints_changed(model, state)) build(model, state);
     if (fresh_ && !has_history_) project_rates(model, state);
     fresh_ = false;
@@ -116,6 +120,8 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
         for (const Component* component : current_)
             if (options_.bdf2 && component->reached_limit())
                 for (int body : component->bodies) euler_left_[body] = std::max(euler_left_[body], 2);
+        for (std::size_t i = 0; i < restarted_.size(); ++i)
+            if (options_.bdf2 && restarted_[i]) euler_left_[i] = std::max(euler_left_[i], 2);
     }
     {
         auto guard = timer_.stage("outputs");
@@ -311,7 +317,8 @@ void ArticulatedMethod::set_targets(const Model& model, const State& state, doub
         field_.target[i].col(3) += eta * eta * state.gravity;
         if (!loads) return;
         const KindMatrix& kind = field_.matrix(body);
-        const Mat34 force = generalised(wrenches_[i], safe_polar(q.leftCols<3>()).rotation);
+        // turned as the body will be at the step's end
+        const Mat34 force = generalised(wrenches_[i], safe_polar(field_.target[i].leftCols<3>()).rotation);
         for (int k = 0; k < 3; ++k) field_.load_turn[i].col(k) = force.col(k) / kind.inertia[k];
         field_.target[i].leftCols<3>() += field_.load_turn[i];
         field_.target[i].col(3) += force.col(3) * kind.translation_inverse;
@@ -353,7 +360,7 @@ void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, deformation_told_);
     write_values(out, euler_left_);
     contacts_->save(out);
-    if (keeps_stress_) write_values(out, field_.force_stress);
+    if (keeps_stress_) write_values(out, field_.force_stress), write_values(out, field_.joint_move);
     if (!has_history_) return;
     write_values(out, previous_q_);
     write_values(out, previous_rate_);
@@ -366,7 +373,7 @@ void ArticulatedMethod::load(std::istream& in) {
     read_value(in, deformation_told_);
     read_values(in, euler_left_);
     contacts_->load(in);
-    if (keeps_stress_) read_values(in, field_.force_stress);
+    if (keeps_stress_) read_values(in, field_.force_stress), read_values(in, field_.joint_move);
     if (!has_history_) return;
     read_values(in, previous_q_);
     read_values(in, previous_rate_);

@@ -61,6 +61,7 @@ class ArticulatedMethod : public Stepper {
     std::vector<std::vector<int>> touched_;  // per current component: bodies that touch colliders
     std::vector<int> component_of_;          // per body: index into components_
     std::vector<int> euler_left_;            // per body: implicit Euler steps still to go
+    std::vector<char> restarted_;            // per body: hit in this step
     std::unique_ptr<ContactSet> contacts_;
     std::vector<std::uint64_t> merged_signature_;
     std::vector<Mat34> previous_q_, previous_rate_;  // one step before the world's state

@@ -30,7 +30,10 @@ void ArticulatedMethod::mark_euler() {
 
 // The step of an impact, whose mean velocity is partly from before it, and two more: then the history is all from after it.
 void ArticulatedMethod::restart_history(const Component& component) {
-    for (int body : component.bodies) euler_left_[body] = 3;
+    for (int body : component.bodies) {
+        euler_left_[body] = 3;
+        restarted_[body] = 1;
+    }
 }
 
 // True when a component that is stepped by BDF2 has reached a limit: the step has to be made again.

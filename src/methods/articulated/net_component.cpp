@@ -106,8 +106,6 @@ NetComponent::NetComponent(const Model& model, std::vector<int> component_bodies
     bodies = std::move(component_bodies);
     std::unordered_map<int, int> local;
     for (std::size_t b = 0; b < bodies.size(); ++b) local[bodies[b]] = static_cast<int>(b);
-    // how many joints each body has at each of its points
-    std::vector<int> joints_at(net_.slots(), 0);
     const auto slot_of = [&](int body, int point) {
         const auto found = local.find(body);
         if (found == local.end()) return -1;
@@ -115,21 +113,14 @@ NetComponent::NetComponent(const Model& model, std::vector<int> component_bodies
             if (layout_.body_points[found->second][k] == point) return net_.slot(found->second, k);
         return -1;
     };
-    for (std::size_t j = 0; j < component_joints.size(); ++j)
-        for (int body : model.joints[component_joints[j]].bodies)
-            if (const int s = slot_of(body, layout_.point_of_joint[j]); s >= 0) ++joints_at[s];
     for (std::size_t j = 0; j < component_joints.size(); ++j) {
         const Joint& joint = model.joints[component_joints[j]];
         Link link;
         link.joint = component_joints[j];
         link.bodies = joint.bodies;
         link.point = joint.point;
-        for (int side = 0; side < 2; ++side) {
-            const int s = slot_of(joint.bodies[side], layout_.point_of_joint[j]);
-            if (s < 0 || joints_at[s] != 1) continue;
-            link.slot = s;
-            link.second = side == 1;
-        }
+        for (int side = 0; side < 2; ++side)
+            link.slot[side] = slot_of(joint.bodies[side], layout_.point_of_joint[j]);
         links_.push_back(link);
         double size = 0.0;
         for (int side = 0; side < 2; ++side)
@@ -137,9 +128,34 @@ NetComponent::NetComponent(const Model& model, std::vector<int> component_bodies
                 size = std::max({size, joint.point[side].norm(), model.shape_of(joint.bodies[side]).radius});
         joint_size_.push_back(std::max(size, 1e-9));
     }
+    order_links();
     wanted_.resize(net_.slots());
     force_.resize(net_.slots());
     position_.resize(layout_.fixed.size());
+}
+
+// What a body gets at a point is the sum of its joints there. Where only one of them is not known yet, it follows: from leaves
+// on, all do whose bodies form a tree about the point.
+void NetComponent::order_links() {
+    std::vector<std::vector<int>> joints_at(net_.slots());
+    for (std::size_t j = 0; j < links_.size(); ++j)
+        for (const int s : links_[j].slot)
+            if (s >= 0) joints_at[s].push_back(static_cast<int>(j));
+    std::vector<int> leaves;
+    for (int s = 0; s < net_.slots(); ++s)
+        if (joints_at[s].size() == 1) leaves.push_back(s);
+    while (!leaves.empty()) {
+        const int s = leaves.back();
+        leaves.pop_back();
+        if (joints_at[s].empty()) continue;
+        const int j = joints_at[s].front();
+        const int side = links_[j].slot[0] == s ? 0 : 1, other = links_[j].slot[1 - side];
+        told_.push_back({j, side});
+        joints_at[s].clear();
+        if (other < 0) continue;
+        std::erase(joints_at[other], j);
+        if (joints_at[other].size() == 1) leaves.push_back(other);
+    }
 }
 
 void NetComponent::solve(BodyField& field) {
@@ -242,13 +258,16 @@ void NetComponent::refine(BodyField& field) {
     for (std::size_t s = 0; s < force_.size(); ++s) force_[s] += change_[s];
 }
 
-// A joint's force is that on the side which has no other joint in the point.
+// A joint's force acts on its second body; what the net does to a body at a point is minus `force_`.
 void NetComponent::write_forces(const BodyField&, const Model&, Outputs& outputs) const {
-    for (const Link& link : links_) {
-        if (link.slot < 0) continue;
+    std::vector<Vec3> left = force_;
+    for (const auto& [j, side] : told_) {
+        const Link& link = links_[j];
         JointOutput& joint = outputs.joints[link.joint];
-        joint.force = link.second ? Vec3(-force_[link.slot]) : force_[link.slot];
+        const Vec3 own = left[link.slot[side]];  // minus the force on that side
+        joint.force = side == 1 ? Vec3(-own) : own;
         joint.torque.setZero();
+        if (const int other = link.slot[1 - side]; other >= 0) left[other] += own;
     }
 }
 

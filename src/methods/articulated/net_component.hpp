@@ -34,14 +34,16 @@ class NetComponent : public Component {
         int joint = -1;
         std::array<int, 2> bodies{-1, -1};
         std::array<Vec3, 2> point;
-        int slot = -1;        // of the side whose only joint at this point is this one; -1: none such
-        bool second = false;  // that side is the second body
+        std::array<int, 2> slot{-1, -1};  // of the net, by side; -1: not a moving body
     };
+    void order_links();
     void set_positions(const BodyField& field);
     void push(std::size_t b, const std::vector<Vec3>& at_points, Mat34& force) const;
 
     NetLayout layout_;
     std::vector<Link> links_;
+    std::vector<std::array<int, 2>>
+        told_;  // links and the side that tells their force, in an order that finds all
     solve::NetPoints net_;
     std::vector<Vec3> wanted_, position_, force_, change_;
     std::vector<double> joint_size_;  // m

@@ -14,6 +14,7 @@ constexpr double too_far = 1.0;  // rad: a turn that one linearisation cannot fo
 // near a dead point may need many of them, later.
 constexpr double slow_passes = 0.2, slowest_passes = 0.7;
 constexpr int most_branch_solves = 40;
+constexpr int patient_from = 6;  // linearisations of a last try, after which contacts get as many solves
 constexpr int last_try_iterations = 4;  // times the linearisations otherwise allowed
 constexpr int last_try_passes = 3;      // times the corrections
 
@@ -33,18 +34,27 @@ double NewtonLoop::distance(const Balance& balance) const {
                     balance.force / (force_tolerance_ * balance.scale + 1e-300));
 }
 
+// Contacts change sides from one linearisation to the next: to find all of them at once is worth it only where that goes on and
+// no smaller steps come after this one.
+int NewtonLoop::most_solves(int iteration) const {
+    if (touches_ && (may_give_up_ || iteration <= patient_from)) return options_.contact.max_iterations;
+    return touches_ ? std::max(options_.contact.max_iterations, most_branch_solves) : most_branch_solves;
+}
+
 SolveReport NewtonLoop::run() {
     const std::vector<int>& bodies = component_.bodies;
-    predict(field_, bodies);
+    predict(field_, bodies, !touches_);
+    component_.last_try = !may_give_up_;
     // where no smaller steps come after this one, friction that settles slowly is worth waiting for
     const int most = may_give_up_ ? options_.max_iterations : last_try_iterations * options_.max_iterations;
     for (int iteration = 1; iteration <= most; ++iteration) {
         check_interrupt();
         ConvexSolve convex(field_, contacts_, component_, touched_);
-        report_.solves += convex.run(touches_ ? options_.contact.max_iterations : most_branch_solves);
+        report_.solves += convex.run(most_solves(iteration));
         if (!note(move(field_, bodies)) || (may_give_up_ && turned_ > too_far)) break;
         if (correct() && iteration >= options_.min_iterations) {
             report_.converged = true;
+            remember_joint_moves(field_, bodies);
             break;
         }
         if (!finite_) break;
@@ -54,6 +64,7 @@ SolveReport NewtonLoop::run() {
 
 Balance NewtonLoop::judge_iterate() {
     Balance balance;
+    contacts_.roll(field_, touched_);
     contacts_.set_forces(field_, touched_);
     component_.balance(field_, balance);
     return balance;
@@ -69,8 +80,8 @@ bool NewtonLoop::correct() {
         report_.residual = balance.gap;
         const double now = distance(balance);
         if (now <= 1.0) {
-            double friction = component_.update_lag(field_);
-            for (int body : touched_) friction = std::max(friction, contacts_.update_lag(field_, body));
+            double friction = component_.update_lag(field_, true);
+            for (int body : touched_) friction = std::max(friction, contacts_.update_lag(field_, body, true));
             return friction <= contact_tolerance * balance.scale;
         }
         if (!balance.consistent || pass >= most || !(now < slow * before)) break;
@@ -79,8 +90,8 @@ bool NewtonLoop::correct() {
         ++report_.corrections;
         if (!note(move(field_, component_.bodies))) return false;
     }
-    component_.update_lag(field_);
-    for (int body : touched_) contacts_.update_lag(field_, body);
+    component_.update_lag(field_, false);
+    for (int body : touched_) contacts_.update_lag(field_, body, false);
     return false;
 }
 

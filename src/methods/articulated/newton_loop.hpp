@@ -19,6 +19,7 @@ class NewtonLoop {
     SolveReport run();  // leaves the result in the field; throws StepFailure
 
   private:
+    int most_solves(int iteration) const;
     bool correct();
     Balance judge_iterate();
     bool note(const FieldReport& moved);

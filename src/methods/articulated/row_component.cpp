@@ -42,6 +42,8 @@ bool has_branches(const Joint& joint, const DriveRow& drive) {
 }
 
 constexpr double elastic_regularisation = 1e-11;
+constexpr int plain_linearisations =
+    3;  // of a last try, before multipliers are kept: they may lead through a dead point
 
 // Where a bounded drive's quadratic branch has its minimum.
 double branch_target(const DriveRow& drive) {
@@ -179,6 +181,7 @@ void RowComponent::begin_step(const BodyField& field, const StepStart& start) {
         !start.previous_q && std::any_of(drives_.begin(), drives_.end(), [](const DriveRow& drive) {
             return drive.kind == DriveRow::Kind::servo && !drive.has_gains;
         });
+    linearisations_ = 0;
     for (std::size_t k = 0; k < joint_blocks_.size(); ++k) {
         const auto& coordinate = start.state.joint_coordinate[joint_blocks_[k].joint];
         for (int d = joint_blocks_[k].first_drive; d < joint_blocks_[k].drive_end; ++d)
@@ -304,6 +307,7 @@ void RowComponent::evaluate(const BodyField& field) {
 
 void RowComponent::linearise(BodyField& field) {
     evaluate(field);
+    rows_.regularise_about_present(!last_try || ++linearisations_ <= plain_linearisations);
     for (BoundedDrive& bounded : bounded_) {
         DriveRow& drive = drives_[bounded.drive];
         const int row = rows_.block(bounded.block).row_start + bounded.row;
@@ -390,11 +394,12 @@ void RowComponent::project(BodyField& field, std::vector<Mat34>& at_start) {
             rows_.multiplier[row] = 0.0;
         }
     rows_.regularisation = may_be_redundant_ ? 1e-9 : 0.0;
+    rows_.regularise_about_present(true);
     solve(field);
 }
 
-double RowComponent::update_lag(const BodyField& field) {
-    return contact_points_.empty() ? 0.0 : contacts_->update_lag(field, contact_points_);
+double RowComponent::update_lag(const BodyField& field, bool settled) {
+    return contact_points_.empty() ? 0.0 : contacts_->update_lag(field, contact_points_, settled);
 }
 
 double RowComponent::term_tolerance(std::size_t k) const {
@@ -473,6 +478,7 @@ void RowComponent::judge_branches(Balance& result) const {
 }
 
 void RowComponent::balance(BodyField& field, Balance& result) {
+    if (!contact_points_.empty()) contacts_->roll_listed(field, contact_points_);
     evaluate(field);
     rows_.balance(field, result);
     for (int body : free_bodies_) {

@@ -23,7 +23,7 @@ class RowComponent : public Component, private BoundedTerms {
     void balance(BodyField& field, Balance& result) override;
     void refine(BodyField& field) override;
     BoundedTerms* bounded() override { return this; }
-    double update_lag(const BodyField& field) override;
+    double update_lag(const BodyField& field, bool settled) override;
     bool reached_limit() const override;
     void project(BodyField& field, std::vector<Mat34>& at_start) override;
     bool has_contacts() const override { return !contact_points_.empty(); }
@@ -82,6 +82,7 @@ class RowComponent : public Component, private BoundedTerms {
     std::vector<Vec3> contact_separation_;  // per contact, at the linearisation
     DualRows rows_;
     bool may_be_redundant_ = false;  // joints close loops
+    int linearisations_ = 0;         // in this step
     bool motors_start_ = false;      // a step without history: motors may change speeds at once
     ContactSet* contacts_ = nullptr;
     std::vector<int> contact_points_;  // contacts between its own bodies: indices into the set

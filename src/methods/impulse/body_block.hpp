@@ -17,9 +17,10 @@ struct ContactGraph {
 // Contact k of a body: directions point from the neighbour to this body. With M^-1 = S S^T, a twist change is
 // S z, and an impulse x along a direction d at lever r changes z by x S^T (d, r x d).
 struct BlockContact {
-    Vec3 normal, r;  // world frame
-    Vec6 n;          // S^T Gamma^T normal
-    Vec3 other;      // the neighbour's velocity at the contact
+    Vec3 normal, tangent1, tangent2, r;  // world frame
+    Vec6 n, t1, t2;                      // S^T Gamma^T of these directions
+    double inverse_square;               // 1 / |n|^2, 0 where the body cannot move along the normal
+    Vec3 other;                          // the neighbour's velocity at the contact
     double target, friction;
     int index;  // of the contact in the problem
     bool is_b;
@@ -27,14 +28,25 @@ struct BlockContact {
     Vec3 tangential = Vec3::Zero();  // friction impulse, world frame, on this body
 };
 
+// Friction of a contact, in its tangents.
+struct Slip {
+    Vec6 t1, t2;            // as in the contact: close together, since sweeps go over them again and again
+    double start1, start2;  // relative velocity before any impulse
+    double k11, k12, k22;   // its response to impulses
+    double p1, p2;          // impulses
+    double limit;           // of their length
+};
+
 struct BodyBlock {
     Mat6 S = Mat6::Zero();    // twist order: v, w
     Vec6 phi = Vec6::Zero();  // the body's twist
     std::vector<BlockContact> contacts;
+    std::vector<Slip> slips;
     // scratch
     std::vector<Vec6> normals;
-    std::vector<double> bounds, x;
+    std::vector<double> bounds, x, amount;
     solve::Projection projection;
+    solve::SmoothestSplit split;
     solve::Columns6 columns;
     std::vector<double> mu;
 
@@ -47,8 +59,12 @@ struct BodyBlock {
     Vec3 slip(const BlockContact& c) const;  // tangential, relative to the other
 
     // Contact impulse solver: the least change of z (in the body's metric) that satisfies every contact
-    // (Eq. 6). False: the contacts contradict each other; z is then a compromise.
-    bool contact_impulse(Vec6& z);
+    // (Eq. 6). False: the contacts contradict each other; z is then a compromise. `warm`: the contacts are those of the
+    // last call, whose active set is a good start.
+    bool contact_impulse(Vec6& z, bool warm = false);
+
+  private:
+    bool share_violation(double largest, Vec6& z, bool warm);
 };
 
 }  // namespace tenon::impulse

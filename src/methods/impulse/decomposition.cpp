@@ -11,14 +11,8 @@ namespace tenon::impulse {
 namespace {
 
 constexpr int max_rounds = 12;  // of normal impulses and friction answering each other
-
-// Contact distribution (Eqs. 10-13): non-negative normal impulses that add up to z, the smoothest ones.
-void distribute(BodyBlock& block, const Vec6& z) {
-    block.columns.clear();
-    for (const BlockContact& c : block.contacts) block.columns.push_back(c.n);
-    solve::smoothest_nonnegative(block.columns, z, block.x);
-    for (std::size_t k = 0; k < block.contacts.size(); ++k) block.contacts[k].alpha = block.x[k];
-}
+// Changes of the twist, relative to the contact impulse, that end the rounds and the sweeps of friction in a round.
+constexpr double coupled = 1e-5, settled = 1e-5;
 
 // When every contact can hold still, they do: if one twist stops all slip and separation at once, and impulses
 // inside the cones produce it, it is the one that dissipates most. Round-off apart this is exact, however many
@@ -52,49 +46,63 @@ bool try_to_stick(BodyBlock& block, const Vec6& before) {
     block.columns.clear();
     block.mu.clear();
     for (const BlockContact& c : block.contacts) {
-        Vec3 t1, t2;
-        make_tangents(c.normal, t1, t2);
         block.columns.push_back(c.n);
-        block.columns.push_back(block.wrench_change(c, t1));
-        block.columns.push_back(block.wrench_change(c, t2));
+        block.columns.push_back(c.t1);
+        block.columns.push_back(c.t2);
         block.mu.push_back(c.friction);
     }
     if (!solve::smoothest_in_cones(block.columns, block.mu, z, block.x)) return false;
     for (std::size_t k = 0; k < block.contacts.size(); ++k) {
         BlockContact& c = block.contacts[k];
-        Vec3 t1, t2;
-        make_tangents(c.normal, t1, t2);
         c.alpha = block.x[3 * k];
-        c.tangential = block.x[3 * k + 1] * t1 + block.x[3 * k + 2] * t2;
+        c.tangential = block.x[3 * k + 1] * c.tangent1 + block.x[3 * k + 2] * c.tangent2;
     }
     block.phi = still;
     return true;
 }
 
 // Frictional impulses (Eqs. 14-20), contacts in turn with the updated twist: each opposes what slip the others
-// left, within mu alpha, so their sum never turns sliding around.
-void friction(BodyBlock& block) {
+// left, within mu alpha, so their sum never turns sliding around. `z`: the change of the twist so far, in the body's metric.
+void friction(BodyBlock& block, Vec6& z) {
+    const double small = settled * z.norm();
+    for (std::size_t k = 0; k < block.slips.size(); ++k)
+        block.slips[k].limit = block.contacts[k].friction * block.contacts[k].alpha;
     for (int sweep = 0; sweep < 12; ++sweep) {
         double largest = 0;
-        for (BlockContact& c : block.contacts) {
-            const double limit = c.friction * c.alpha;
-            if (limit <= 0 && c.tangential.isZero(0)) continue;
-            const Vec3 slip = block.slip(c);
-            const double speed = slip.norm();
-            Vec3 wanted = c.tangential;
-            if (speed > 0) {
-                const Vec3 s = -slip / speed;                                    // Eq. 14, of unit length
-                const double m = 1.0 / block.wrench_change(c, s).squaredNorm();  // Eq. 17
-                wanted += m * speed * s;                                         // Eq. 18
+        for (Slip& s : block.slips) {
+            if (s.limit <= 0 && s.p1 == 0 && s.p2 == 0) continue;
+            const double v1 = s.start1 + s.t1.dot(z), v2 = s.start2 + s.t2.dot(z);
+            const double square = v1 * v1 + v2 * v2;
+            double p1 = s.p1, p2 = s.p2;
+            if (square >
+                0) {  // along -v / |v| (Eq. 14), by m |v| with m the mass that direction sees (Eqs. 17, 18)
+                const double response = v1 * v1 * s.k11 + 2 * v1 * v2 * s.k12 + v2 * v2 * s.k22;
+                const double amount = response > 0 ? square / response : 0.0;
+                p1 -= amount * v1;
+                p2 -= amount * v2;
             }
-            if (wanted.norm() > limit) wanted *= limit / wanted.norm();  // Eq. 19
-            const Vec3 change = wanted - c.tangential;
-            c.tangential = wanted;
-            const Vec6 dphi = block.S * block.wrench_change(c, change);
-            block.phi += dphi;
-            largest = std::max(largest, dphi.norm());
+            if (const double length2 = p1 * p1 + p2 * p2; length2 > s.limit * s.limit) {  // Eq. 19
+                const double shrink = s.limit / std::sqrt(length2);
+                p1 *= shrink;
+                p2 *= shrink;
+            }
+            const double d1 = p1 - s.p1, d2 = p2 - s.p2;
+            z += d1 * s.t1 + d2 * s.t2;
+            s.p1 = p1;
+            s.p2 = p2;
+            largest = std::max(largest, d1 * d1 * s.k11 + 2 * d1 * d2 * s.k12 + d2 * d2 * s.k22);
         }
-        if (largest < 1e-14) break;
+        if (largest <= small * small) break;
+    }
+}
+
+// Slip of every contact at the body's twist, and what friction does to it.
+void find_slips(BodyBlock& block) {
+    block.slips.clear();
+    for (const BlockContact& c : block.contacts) {
+        const Vec3 relative = block.point_velocity(c) - c.other;
+        block.slips.push_back({c.t1, c.t2, c.tangent1.dot(relative), c.tangent2.dot(relative),
+                               c.t1.squaredNorm(), c.t1.dot(c.t2), c.t2.squaredNorm(), 0.0, 0.0, 0.0});
     }
 }
 
@@ -104,25 +112,30 @@ bool solve_body_by_decomposition(BodyBlock& block) {
     const Vec6 before = block.phi;
     if (try_to_stick(block, before)) return true;
     block.phi = before;
-    for (BlockContact& c : block.contacts) {
-        c.alpha = 0;
-        c.tangential.setZero();
-    }
-    Vec6 z, friction_change = Vec6::Zero(), previous = Vec6::Constant(1e300);
+    find_slips(block);
+    block.columns.clear();
+    for (const BlockContact& c : block.contacts) block.columns.push_back(c.n);
+    block.split.set(block.columns);
+    Vec6 z, by_friction = Vec6::Zero(), previous = Vec6::Constant(1e300);
     bool feasible = true;
     // Coupling (Eq. 21): friction changes what the contacts carry. Normal impulses answer the twist with friction,
     // friction answers their new limits, until neither changes; the last word is the normals'.
     for (int round = 0; round < max_rounds; ++round) {
-        block.phi = before + block.S * friction_change;
-        feasible = block.contact_impulse(z);
-        block.phi += block.S * z;
-        distribute(block, z);
-        if ((z - previous).norm() <= 1e-10 * z.norm()) break;
+        block.phi = before + block.S * by_friction;
+        feasible = block.contact_impulse(z, round > 0);
+        // contact distribution (Eqs. 10-13): non-negative normal impulses that add up to z, the smoothest ones
+        block.split.solve(z, block.x, 1e-9);
+        for (std::size_t k = 0; k < block.contacts.size(); ++k) block.contacts[k].alpha = block.x[k];
+        if ((z - previous).norm() <= coupled * z.norm() || round + 1 == max_rounds) break;
         previous = z;
-        if (round + 1 == max_rounds) break;
-        friction(block);
-        friction_change.setZero();
-        for (const BlockContact& c : block.contacts) friction_change += block.wrench_change(c, c.tangential);
+        Vec6 all = z + by_friction;
+        friction(block, all);
+        by_friction = all - z;
+    }
+    block.phi += block.S * z;
+    for (std::size_t k = 0; k < block.contacts.size(); ++k) {
+        BlockContact& c = block.contacts[k];
+        c.tangential = block.slips[k].p1 * c.tangent1 + block.slips[k].p2 * c.tangent2;
     }
     return feasible;
 }

@@ -10,11 +10,9 @@ constexpr float never_closes = 1e30f;  // m/s
 struct PairMass {
     Eight3 ma, mb;
     Symmetric8 Ia, Ib;
-    TENON_INLINE explicit PairMass(const WidePatch& g)
-        : ma(load3(g.ma)), mb(load3(g.mb)), Ia(g.Ia), Ib(g.Ib) {}
+    TENON_SIMD explicit PairMass(const WidePatch& g) : ma(load3(g.ma)), mb(load3(g.mb)), Ia(g.Ia), Ib(g.Ib) {}
     // Impulse P on b, -P on a.
-    TENON_INLINE void apply(const Eight3& P, const Eight3& ra, const Eight3& rb, Motion8& a,
-                            Motion8& b) const {
+    TENON_SIMD void apply(const Eight3& P, const Eight3& ra, const Eight3& rb, Motion8& a, Motion8& b) const {
         a.v = a.v - times(ma, P);
         b.v = b.v + times(mb, P);
         a.w = a.w - Ia * cross(ra, P);
@@ -24,19 +22,19 @@ struct PairMass {
 
 struct Frame8 {
     Eight3 n, t1, t2;
-    TENON_INLINE explicit Frame8(const WidePatch& g) : n(load3(g.n)), t1(load3(g.t1)), t2(load3(g.t2)) {}
-    TENON_INLINE Eight3 world(const Eight& pn, const Eight& p1, const Eight& p2) const {
+    TENON_SIMD explicit Frame8(const WidePatch& g) : n(load3(g.n)), t1(load3(g.t1)), t2(load3(g.t2)) {}
+    TENON_SIMD Eight3 world(const Eight& pn, const Eight& p1, const Eight& p2) const {
         return pn * n + p1 * t1 + p2 * t2;
     }
 };
 
 // Velocity change along e per impulse along d, at levers r, of one body.
-TENON_INLINE Eight response(const Eight3& m, const Symmetric8& I, const Eight3& r, const Eight3& e,
-                            const Eight3& d) {
+TENON_SIMD Eight response(const Eight3& m, const Symmetric8& I, const Eight3& r, const Eight3& e,
+                          const Eight3& d) {
     return dot(e, times(m, d)) + dot(cross(r, e), I * cross(r, d));
 }
 
-TENON_INLINE void prepare_point(WidePoint& c, const PairMass& m, const Frame8& f) {
+TENON_SIMD void prepare_point(WidePoint& c, const PairMass& m, const Frame8& f) {
     const Eight zero{}, one = all_lanes(1.0f);
     const Eight3 ra = load3(c.ra), rb = load3(c.rb);
     const auto K = [&](const Eight3& e, const Eight3& d) {
@@ -84,8 +82,8 @@ void warm_start(const WidePatch* patches, const WidePoint* points, int begin, in
 }
 
 // Friction that would stop all slip, or a step along the slip and back onto the disc where that is too much.
-TENON_INLINE void friction(const WidePoint& c, const Eight& v1, const Eight& v2, const Eight& limit,
-                           Eight& p1, Eight& p2) {
+TENON_SIMD void friction(const WidePoint& c, const Eight& v1, const Eight& v2, const Eight& limit, Eight& p1,
+                         Eight& p2) {
     const Eight i11 = load(c.i11), i12 = load(c.i12), i22 = load(c.i22), limit2 = limit * limit;
     const Eight q1 = p1 - (i11 * v1 + i12 * v2), q2 = p2 - (i12 * v1 + i22 * v2);
     const Mask8 slips = q1 * q1 + q2 * q2 > limit2;
@@ -102,8 +100,8 @@ TENON_INLINE void friction(const WidePoint& c, const Eight& v1, const Eight& v2,
 }
 
 template <bool pushing, bool measure>
-TENON_INLINE float pass_over(WidePatch* patches, WidePoint* points, int begin, int end, float* twist,
-                             const float* moved, const PassSettings& s) {
+TENON_SIMD float pass_over(WidePatch* patches, WidePoint* points, int begin, int end, float* twist,
+                           const float* moved, const PassSettings& s) {
     const Eight zero{}, one = all_lanes(1.0f);
     Eight worst = zero;
     for (int k = begin; k < end; ++k) {

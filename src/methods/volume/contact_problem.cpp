@@ -322,9 +322,9 @@ void ContactProblem::guess(const std::vector<VolumeContact>& contacts, std::vect
     for (std::size_t i = 0; i < contacts.size(); ++i) impulse[block_ * i] = share(i) * force[patch[i]];
 }
 
-solve::BlockPgsResult ContactProblem::solve(const solve::BlockPgsSettings& settings,
-                                            std::vector<double>& impulse, std::vector<double>& change) {
-    const solve::BlockPgsResult result = solve::solve_block_pgs(lcp_, settings, impulse);
+solve::PgsResult ContactProblem::solve(const solve::BlockPgsSettings& settings, std::vector<double>& impulse,
+                                       std::vector<double>& change) {
+    const solve::PgsResult result = solve::solve_block_pgs(lcp_, settings, impulse);
     respond(impulse, change);
     return result;
 }

@@ -34,8 +34,8 @@ class ContactProblem {
     void guess(const std::vector<VolumeContact>& contacts, std::vector<double>& impulse) const;
 
     // `impulse` is the warm start and the solution, block() values for each contact; `change` gets A^-1 J^T impulse.
-    solve::BlockPgsResult solve(const solve::BlockPgsSettings& settings, std::vector<double>& impulse,
-                                std::vector<double>& change);
+    solve::PgsResult solve(const solve::BlockPgsSettings& settings, std::vector<double>& impulse,
+                           std::vector<double>& change);
 
     int block() const { return block_; }
     // J v of one contact, at the motion's velocities.

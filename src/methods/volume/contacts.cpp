@@ -126,15 +126,15 @@ void ContactFinder::prepare_shapes(const Model& model) {
     }
 }
 
-bool ContactFinder::place(const Model& model, const Motion& motion) {
+void ContactFinder::place(const Model& model, const Motion& motion) {
     const int bodies = model.bodies.size();
-    std::vector<char> moved(solids_.size(), 1);
+    moved_.assign(solids_.size(), 1);
     parallel_for(bodies, 16, [&](std::size_t i) {
         const ShapeSurface& shape = *shapes_[model.bodies.shape[i]];
         Solid& solid = solids_[i];
         const Mat34 q = motion.pose(static_cast<int>(i));
         if (solid.surface && solid.q == q) {
-            moved[i] = 0;
+            moved_[i] = 0;
             return;
         }
         solid.surface = &shape.tree;
@@ -149,7 +149,7 @@ bool ContactFinder::place(const Model& model, const Motion& motion) {
         Mesh& mesh = elastic_mesh_[e];
         Solid& solid = solids_[bodies + e];
         if (solid.surface && placed_[e] == motion.vertices[e]) {
-            moved[bodies + e] = 0;
+            moved_[bodies + e] = 0;
             return;
         }
         placed_[e] = motion.vertices[e];
@@ -160,7 +160,6 @@ bool ContactFinder::place(const Model& model, const Motion& motion) {
         solid.box = box_of(mesh, solid.q);
         boxes_[bodies + e] = solid.box;
     });
-    return std::find(moved.begin(), moved.end(), 1) != moved.end();
 }
 
 // Deformed surfaces need new boxes of their blocks, but only where something may touch them.
@@ -169,19 +168,16 @@ void ContactFinder::prepare_touching(const Model& model) {
     for (const auto& [a, b] : pairs_)
         for (int body : {a, b})
             if (body >= model.bodies.size()) needed[body - model.bodies.size()] = 1;
+    stale_.resize(needed.size(), 1);
     parallel_for(needed.size(), 1, [&](std::size_t e) {
-        if (!needed[e]) return;
+        stale_[e] = stale_[e] || moved_[model.bodies.size() + e];
+        if (!needed[e] || !stale_[e]) return;
         elastic_blocks_[e].refit(block_boxes(elastic_tree_[e], elastic_mesh_[e]));
+        stale_[e] = 0;
     });
 }
 
-void ContactFinder::find(const Model& model, const Motion& motion, std::vector<VolumeContact>& contacts) {
-    // a step begins where the last one looked in the end
-    if (!place(model, motion)) {
-        contacts = found_;
-        return;
-    }
-    contacts.clear();
+void ContactFinder::find_pairs(const Model& model) {
     broad_phase_.find_pairs(boxes_, pairs_, moves_);
     const auto usable = [&](int body) {
         return body < model.bodies.size() || elastic_usable_[body - model.bodies.size()];
@@ -192,27 +188,79 @@ void ContactFinder::find(const Model& model, const Motion& motion, std::vector<V
     if (settings_.self_contact)
         for (int e = 0; e < static_cast<int>(model.elastic.size()); ++e)
             if (elastic_usable_[e]) pairs_.push_back({model.bodies.size() + e, model.bodies.size() + e});
-    prepare_touching(model);
-    if (images_.size() < pairs_.size()) images_.resize(pairs_.size());
-    std::vector<std::vector<CellVolume>> cells(pairs_.size());
-    std::vector<IntersectionStats> stats(pairs_.size());
-    parallel_for(pairs_.size(), 1, [&](std::size_t i) {
-        const auto [a, b] = pairs_[i];
+}
+
+// Both lists are in the same order: pairs ascending, then surfaces that may meet themselves.
+void ContactFinder::find_unchanged() {
+    const auto before = [](const geometry::ItemPair& x, const geometry::ItemPair& y) {
+        const bool x_alone = x.a == x.b, y_alone = y.a == y.b;
+        return x_alone != y_alone ? y_alone : x < y;
+    };
+    unchanged_.assign(pairs_.size(), -1);
+    searched_.clear();
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+        while (k < last_pairs_.size() && before(last_pairs_[k].pair, pairs_[i])) ++k;
+        const bool known = k < last_pairs_.size() && last_pairs_[k].pair == pairs_[i];
+        if (known && !moved_[pairs_[i].a] && !moved_[pairs_[i].b])
+            unchanged_[i] = static_cast<int>(k);
+        else
+            searched_.push_back(static_cast<int>(i));
+    }
+}
+
+void ContactFinder::find(const Model& model, const Motion& motion, std::vector<VolumeContact>& contacts) {
+    place(model, motion);
+    // a step begins where the last one looked in the end
+    if (std::find(moved_.begin(), moved_.end(), 1) != moved_.end()) {
+        find_pairs(model);
+        last_pairs_.swap(found_pairs_);
+        last_.swap(found_);
+        find_unchanged();
+        prepare_touching(model);
+        search();
+        collect(model);
+    }
+    contacts = found_;
+}
+
+void ContactFinder::search() {
+    const std::size_t count = searched_.size();
+    if (images_.size() < count) images_.resize(count);
+    found_pairs_.assign(pairs_.size(), {});
+    cells_.assign(count, {});
+    parallel_for(count, 1, [&](std::size_t i) {
+        const auto [a, b] = pairs_[searched_[i]];
         if (a == b)
             images_[i].begin_self(solids_[a], grid_of(a, a));
         else
             images_[i].begin(solids_[a], solids_[b], grid_of(a, b));
     });
-    parallel_for(3 * pairs_.size(), 1, [&](std::size_t k) { images_[k / 3].image(static_cast<int>(k % 3)); });
-    parallel_for(pairs_.size(), 4, [&](std::size_t i) { images_[i].finish(cells[i], stats[i]); });
+    parallel_for(3 * count, 1, [&](std::size_t k) { images_[k / 3].image(static_cast<int>(k % 3)); });
+    parallel_for(count, 4,
+                 [&](std::size_t i) { images_[i].finish(cells_[i], found_pairs_[searched_[i]].stats); });
+}
+
+void ContactFinder::collect(const Model& model) {
     stats_ = {};
     leaking_.clear();
+    found_.clear();
+    std::size_t next = 0;
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
-        stats_.add(stats[i]);
-        if (stats[i].parity_errors > 0) leaking_.insert(leaking_.end(), {pairs_[i].a, pairs_[i].b});
-        add_contacts(model, pairs_[i].a, pairs_[i].b, cells[i], contacts);
+        FoundPair& found = found_pairs_[i];
+        found.pair = pairs_[i];
+        found.begin = found_.size();
+        if (unchanged_[i] >= 0) {
+            const FoundPair& last = last_pairs_[unchanged_[i]];
+            found.stats = last.stats;
+            for (std::size_t k = last.begin; k < last.end; ++k) found_.push_back(std::move(last_[k]));
+        } else {
+            add_contacts(model, found.pair.a, found.pair.b, cells_[next++], found_);
+        }
+        found.end = found_.size();
+        stats_.add(found.stats);
+        if (found.stats.parity_errors > 0) leaking_.insert(leaking_.end(), {found.pair.a, found.pair.b});
     }
-    found_ = contacts;
 }
 
 namespace {

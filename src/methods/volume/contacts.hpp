@@ -60,8 +60,12 @@ class ContactFinder {
 
     void prepare_shapes(const Model& model);
     void warn_of_open_surfaces(const Model& model);
-    bool place(const Model& model, const Motion& motion);  // false: all are where they were
+    void place(const Model& model, const Motion& motion);
+    void find_pairs(const Model& model);
+    void find_unchanged();
     void prepare_touching(const Model& model);
+    void search();
+    void collect(const Model& model);
     void add_contacts(const Model& model, int a, int b, std::vector<CellVolume>& cells,
                       std::vector<VolumeContact>& contacts) const;
 
@@ -71,15 +75,27 @@ class ContactFinder {
     std::vector<std::vector<Edge>> elastic_edges_;
     std::vector<geometry::SurfaceTree> elastic_tree_;  // their division into blocks stays
     std::vector<geometry::Bvh> elastic_blocks_;        // boxes of the blocks as they are now
+    std::vector<char> stale_;                          // they are not, since nothing came near
     std::vector<char> elastic_usable_;
     std::vector<std::vector<Vec3>> placed_;  // vertices of elastic bodies as they were last seen
-    std::vector<VolumeContact> found_;       // then
+    std::vector<char> moved_;                // bodies, since the last search
+    struct FoundPair {
+        geometry::ItemPair pair;
+        IntersectionStats stats;
+        std::size_t begin = 0, end = 0;  // of its contacts
+    };
+    // Of this search and of the last: pairs of which neither body has moved keep what they had.
+    std::vector<FoundPair> found_pairs_, last_pairs_;
+    std::vector<VolumeContact> found_, last_;
+    std::vector<int> unchanged_;                  // of each pair: where it is among the last ones, or -1
+    std::vector<int> searched_;                   // pairs that are looked at anew
+    std::vector<std::vector<CellVolume>> cells_;  // of these
     std::vector<Solid> solids_;
     std::vector<Box3> boxes_;
     std::vector<char> moves_;
     geometry::BroadPhase broad_phase_;
     std::vector<geometry::ItemPair> pairs_;
-    std::vector<Intersection> images_;  // of the pairs
+    std::vector<Intersection> images_;  // of the pairs searched
     std::vector<double> thickness_;
     std::vector<int> leaking_;
     IntersectionStats stats_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/interrupt.hpp"
 #include "methods/volume/contact_problem.hpp"
 #include "methods/volume/contacts.hpp"
 #include "methods/volume/linked.hpp"
@@ -89,6 +90,7 @@ double separate(const Model& model, const State& state, ContactFinder& finder, M
     Overlap deepest;
     int partings = 3 * model.bodies.size();
     for (int round = 0, since = 0; round < options.rounds; ++round, ++report.rounds) {
+        check_interrupt();
         deepest = correct(model, state, finder, motion);
         if (options.progress) options.progress(report.rounds, deepest.depth, deepest.contacts);
         if (deepest.depth <= kAllowedPixels * finder.grid().pixel) break;
@@ -174,6 +176,7 @@ class PullBack {
     // Takes over what the check accepts. Bodies in its way return to where they were, which is known to be free.
     void settle(std::vector<double>& wanted) {
         for (;;) {
+            check_interrupt();
             bool returned = false;
             for (const model::InitialProblem& problem : problems(wanted))
                 for (int body : {problem.a, problem.b})

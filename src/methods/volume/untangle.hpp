@@ -35,7 +35,8 @@ struct UntangleReport {
 };
 
 // Changes positions and rotations of the scene's dynamic bodies until none intersects; velocities stay. Volume
-// constraints on surfaces inflated by half the margin do the work, an exact test of the triangles judges it.
+// constraints on surfaces inflated by half the margin do the work, an exact test of the triangles judges it. Throws
+// Interrupted when an InterruptScope says so; the scene is then as it was.
 UntangleReport untangle(Scene& scene, const UntangleOptions& options);
 
 }  // namespace tenon::volume

@@ -90,8 +90,7 @@ void VolumeMethod::solve_velocities(const Model& model, const State& state, Stag
         warm_start();
     }
     const auto stage = timer.stage("constraint_solver");
-    const solve::BlockPgsResult result =
-        problem.solve({settings_.sweeps, settings_.tolerance}, impulse_, change_);
+    const solve::PgsResult result = problem.solve({settings_.sweeps, settings_.tolerance}, impulse_, change_);
     for (std::size_t k = 0; k < change_.size(); ++k) motion_.velocity[k] += change_[k];
     cache_impulses();
     report.iterations = result.sweeps;

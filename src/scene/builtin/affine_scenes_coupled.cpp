@@ -92,11 +92,11 @@ Scene make_hybrid_drop(const Params& params) {
                    Vec3(0, 0.25, side * 0.73));
     }
     for (int k = 0; k < ships; ++k)
-        add_ship(scene, k, Vec3(0.9 * (k - 0.5 * (ships - 1)), 0.12, -0.3), cell, cloth);
+        add_ship(scene, k, Vec3(0.9 * (k - 0.5 * (ships - 1)), 0.08, -0.3), cell, cloth);
+    // A wheel comes down on the sail below it.
     for (int k = 0; k < helicopters; ++k)
-        add_helicopter(scene, k, Vec3(0.9 * (k - 0.5 * (helicopters - 1)), 0.3, 0.35), cell, rubber);
-    scene.expect.push_back(expect_quantity("", "joint_residual", 0.0, 1e-9, "joints stay closed"));
-    scene.expect.push_back(expect_quantity("", "intersections", 0.0, 0.0, "nothing ever intersects"));
+        add_helicopter(scene, k, Vec3(0.16 + 0.9 * (k - 0.5 * (helicopters - 1)), 0.79, -0.24), cell, rubber);
+    expect_sound(scene);
     scene.camera = {{"eye", {0.9, 2.0, 1.7}}, {"target", {0.0, 0.15, 0.0}}};
     return scene;
 }
@@ -169,8 +169,7 @@ Scene make_net_soft(const Params& params) {
                   params.number("cell"), Vec3(0.01, 0.2, 0.01), Vec3::Zero(), Vec3::Zero(), "");
     figure.color = {0.8, 0.3, 0.3};
     scene.elastic.push_back(figure);
-    scene.expect.push_back(expect_quantity("", "joint_residual", 0.0, 1e-9, "joints stay closed"));
-    scene.expect.push_back(expect_quantity("", "intersections", 0.0, 0.0, "nothing ever intersects"));
+    expect_sound(scene);
     return scene;
 }
 

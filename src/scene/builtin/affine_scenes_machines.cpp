@@ -9,11 +9,6 @@
 namespace tenon {
 namespace {
 
-void expect_sound(Scene& scene) {
-    scene.expect.push_back(expect_quantity("", "joint_residual", 0.0, 1e-9, "joints stay closed"));
-    scene.expect.push_back(expect_quantity("", "intersections", 0.0, 0.0, "nothing ever intersects"));
-}
-
 // ---- engine ------------------------------------------------------------------------------------------------
 
 struct Engine {

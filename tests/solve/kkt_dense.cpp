@@ -1,4 +1,4 @@
-#include "solve/kkt_dense.hpp"
+#include "tests/solve/kkt_dense.hpp"
 
 #include <Eigen/LU>
 

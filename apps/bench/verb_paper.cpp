@@ -1,5 +1,5 @@
 // `tenon paper`: runs the benchmarks behind a table or a figure and prints each line beside the paper's numbers.
-#include "apps/tenon/verb_paper.hpp"
+#include "apps/tenon/bench_line.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/tenon/common.hpp"
+#include "apps/tenon/bench_line.hpp"
 #include "bench/bench.hpp"
 #include "bench/history.hpp"
 #include "math/parallel.hpp"
