@@ -98,6 +98,17 @@ Scene make_t_handle(const Params& params) {
     return scene;
 }
 
+// What a pivot at the origin stands on; it touches nothing.
+void add_stand(Scene& scene, double height, double radius) {
+    BodySpec stand = body_spec(
+        scene, "stand", shape_spec("cone", {{"radius", radius}, {"length", height}, {"segments", 48.0}}),
+        Vec3(0, -0.5 * height, 0));
+    stand.type = BodyType::static_body;
+    stand.collides = false;
+    stand.color = {0.45, 0.47, 0.5};
+    scene.add_body(stand);
+}
+
 // A disc 0.1 m above the point it stands on: a fast ("sleeping") top, for which precession is m g l / (I omega).
 Scene make_heavy_top(const Params& params) {
     Scene scene = articulated_scene(params.number("dt"), params.number("seconds"));
@@ -112,6 +123,7 @@ Scene make_heavy_top(const Params& params) {
     top.collides = false;
     const int body = scene.add_body(top);
     scene.joints.push_back(joint_spec("pivot", JointType::ball, -1, body, Vec3::Zero()));
+    add_stand(scene, 0.6, 0.25);
     scene.expect.push_back(expect_closed_joints(1e-9));
     scene.expect.push_back(expect_quantity("top", "y", 0.09, 0.1, "stays up while it spins"));
     return scene;
@@ -157,6 +169,7 @@ Scene make_gyroscope(const Params& params) {
     const int r = scene.add_body(rotor), a = scene.add_body(arm);
     scene.joints.push_back(joint_spec("foot", JointType::ball, -1, a, Vec3::Zero()));
     scene.joints.push_back(joint_spec("axle", JointType::hinge, a, r, Vec3(l, 0, 0), Vec3::UnitX()));
+    add_stand(scene, 0.3, 0.1);
     scene.expect.push_back(expect_closed_joints(1e-8));
     scene.expect.push_back(expect_quantity("arm", "turned_y", 0.95 * precession * scene.seconds,
                                            1.05 * precession * scene.seconds,
@@ -214,7 +227,7 @@ std::vector<BuiltinScene> articulated_single_scenes() {
          "a spinning rotor on an arm that stands on one end",
          "textbook",
          "the arm stays level and walks around its foot",
-         with(step_parameters(0.001, 2.0), {{"spin", 150.0, "spin", 10, 1000, {}, "rad/s"}}),
+         with(step_parameters(0.0005, 2.0), {{"spin", 150.0, "spin", 10, 1000, {}, "rad/s"}}),
          {{"seconds", 5.0}},
          make_gyroscope},
     };

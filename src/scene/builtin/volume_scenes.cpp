@@ -65,12 +65,30 @@ Scene tori_stack(const Params& params) {
     return scene;
 }
 
-// A soft snake on the floor, pushed across its middle: with one volume all of it slides or sticks as a whole.
+// A table top at height 0 on four legs; the legs touch nothing.
+void add_table(Scene& scene, const Vec3& size, double height) {
+    BodySpec top = body_spec(scene, "table", box_spec(size), {0, -0.5 * size.y(), 0});
+    top.type = BodyType::static_body;
+    top.color = {0.72, 0.55, 0.38};
+    scene.add_body(top);
+    for (int corner = 0; corner < 4; ++corner) {
+        const double side = 0.08, length = height - size.y();
+        BodySpec leg = body_spec(scene, fmt::format("leg-{}", corner), box_spec({side, length, side}),
+                                 {(corner & 1 ? 0.5 : -0.5) * (size.x() - 2 * side), -size.y() - 0.5 * length,
+                                  (corner & 2 ? 0.5 : -0.5) * (size.z() - 2 * side)});
+        leg.type = BodyType::static_body;
+        leg.collides = false;
+        leg.color = {0.6, 0.44, 0.3};
+        scene.add_body(leg);
+    }
+}
+
+// A soft snake on a table, pushed across its middle: with one volume all of it slides or sticks as a whole.
 Scene snake(const Params& params) {
     Scene scene = volume_scene(params.number("seconds"), 0.01);
     scene.materials.push_back(soft_material("snake", 3e4, 0.7));
     scene.materials[0].friction = 0.7;
-    add_floor(scene, 3);
+    add_table(scene, {2.2, 0.2, 1.6}, 0.9);
     const double length = 1.2, radius = 0.06;
     ElasticSpec body =
         soft_body(scene, "snake", shape_spec("capsule", {{"radius", radius}, {"length", length}}), 1,
@@ -302,7 +320,7 @@ std::vector<BuiltinScene> volume_scenes() {
          tori_stack},
         {"snake",
          "volume",
-         "a soft snake on the floor, dragged by one end",
+         "a soft snake on a table, dragged by one end",
          "Volume Contact Constraints, Fig. 7",
          "with multi-volume contacts the far end sticks and the snake bends; with one volume it turns as a "
          "whole",
