@@ -61,13 +61,13 @@ class Cluster:
 
 def run_and_lose_a_worker(command, cluster, folder, half):
     """Runs the sweep; one worker stands still from the first result on, so that the sweep cannot end without it, and is
-    killed when `half` runs are done. Exit code, words, and how many were done then."""
+    killed when `half` runs are done or nothing moves any more. Exit code, words, and how many were done then."""
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while running.poll() is None and finished(folder) < 1:
         time.sleep(0.002)
     cluster.hold_worker()
     seen, since = finished(folder), time.monotonic()
-    while running.poll() is None and seen < half and time.monotonic() - since < 20:   # the other's share may be smaller
+    while running.poll() is None and seen < half and time.monotonic() - since < 5:   # a result that the held worker keeps holds up the rest
         time.sleep(0.01)
         if finished(folder) != seen:
             seen, since = finished(folder), time.monotonic()
