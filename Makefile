@@ -16,7 +16,7 @@ help:
 	@echo "make bench       set up the peers, run every benchmark, as JSON lines in build/bench.jsonl"
 	@echo "make acceptance  long runs at paper size, and rigid-ipc's scenes (FIXTURES=folder): results in acceptance/"
 	@echo "make fresh       prove 'make demo' and 'make test' in a minimal Debian (root)"
-	@echo "make sanitize    build with ASan and UBSan, run every test (30 minutes and more)"
+	@echo "make sanitize    build with ASan and UBSan, run every test (30 minutes and more; SANITIZE=thread: TSan)"
 	@echo "make fuzz        build the fuzzers with clang, run each for SECONDS_EACH (60)"
 	@echo "make soak        random scenes through every method (SCENES=200, SEED=1)"
 	@echo "make analyse     cppcheck and clang-tidy over src"
@@ -66,9 +66,18 @@ acceptance: benchmarks
 fresh:
 	@scripts/fresh
 
+# PARTS="solve verify": only these folders of src and tests, and the tests of those that have some. SANITIZE=thread: data
+# races instead (with PARTS, or the preset tsan whole).
+PARTS ?=
+SANITIZE ?= address,undefined
+SANITIZE_PRESET := $(if $(filter thread,$(SANITIZE)),tsan,asan)
 sanitize: setup
-	@cmake --preset asan >/dev/null && cmake --build build-asan -j $(JOBS)
-	@cd build-asan && UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest -j $(JOBS) --output-on-failure
+ifneq ($(strip $(PARTS)),)
+	@scripts/sanitize-parts build-$(SANITIZE_PRESET)-parts $(SANITIZE) $(PARTS)
+else
+	@cmake --preset $(SANITIZE_PRESET) >/dev/null && cmake --build build-$(SANITIZE_PRESET) -j $(JOBS)
+	@cd build-$(SANITIZE_PRESET) && UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest -j $(JOBS) --output-on-failure
+endif
 
 SECONDS_EACH ?= 60
 fuzz: program
@@ -134,4 +143,4 @@ install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan build-fuzz build-coverage build-tidy demo acceptance viewer/dist
+	@rm -rf build build-debug build-asan build-asan-parts build-tsan build-tsan-parts build-fuzz build-coverage build-tidy demo acceptance viewer/dist

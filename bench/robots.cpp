@@ -5,6 +5,7 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -158,6 +159,7 @@ Robot with_a_box_in_hand(Robot robot) {
 }
 
 constexpr int limb_joints = 6;
+constexpr double servo_damping = 40.0;  // N m s
 
 // Limbs at home point along an axis of the world: what is 0.15 m that way is 6 cm across the others.
 Vec3 end_size(const Vec3& direction) {
@@ -168,39 +170,43 @@ Vec3 end_size(const Vec3& direction) {
     return size;
 }
 
+// A link with all that hangs on it. Links are not in the order of the text, which goes limb by limb: joints have names.
+std::string mjcf_body(const Robot& robot, int number) {
+    const auto& links = robot.tree.tree.links;
+    const kinematics::Link& link = links[number];
+    const Mat3& I = link.inertia;
+    std::string xml = fmt::format(
+        "<body pos='{1}'><joint name='{0}' type='hinge' axis='{2}' armature='{3}' damping='{12}'/>"
+        "<inertial pos='{4}' mass='{5}' fullinertia='{6} {7} {8} {9} {10} {11}'/>",
+        link.name, text_of(link.anchor), text_of(link.axis), link.armature, text_of(link.center), link.mass,
+        I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2), servo_damping);
+    std::string children;
+    for (std::size_t i = 0; i < links.size(); ++i)
+        if (links[i].parent == number) children += mjcf_body(robot, static_cast<int>(i));
+    if (children.empty())  // the boxes at the ends of limbs are the ones that touch
+        xml += fmt::format("<geom type='box' size='{}' pos='{}' mass='0' friction='1'/>",
+                           text_of(0.5 * end_size(2.0 * link.center)), text_of(link.center));
+    return xml + children + "</body>";
+}
+
+// Servos' damping is that of the joints here: MuJoCo's Euler steps treat it implicitly there, and not in actuators.
 std::string mjcf_of(const Robot& robot) {
     const auto& links = robot.tree.tree.links;
     std::string xml =
         "<mujoco><compiler angle='radian'/><option integrator='{integrator}' timestep='{dt}' gravity='" +
         text_of(robot.scene.gravity) + "'/><worldbody>";
-    std::vector<int> open;
-    for (std::size_t i = 0; i < links.size(); ++i) {
-        while (!open.empty() && open.back() != links[i].parent) xml += "</body>", open.pop_back();
-        const Mat3& I = links[i].inertia;
-        xml += fmt::format(
-            "<body name='b{0}' pos='{1}'><joint name='j{0}' type='hinge' axis='{2}' "
-            "armature='{3}'/><inertial pos='{4}' "
-            "mass='{5}' fullinertia='{6} {7} {8} {9} {10} {11}'/>",
-            i, text_of(links[i].anchor), text_of(links[i].axis), links[i].armature, text_of(links[i].center),
-            links[i].mass, I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2));
-        if (i % limb_joints == limb_joints - 1) {  // the boxes at the ends of limbs are the ones that touch
-            const Vec3 along_limb = 2.0 * links[i].center;
-            xml += fmt::format("<geom type='box' size='{}' pos='{}' mass='0' friction='1'/>",
-                               text_of(0.5 * end_size(along_limb)), text_of(links[i].center));
-        }
-        open.push_back(static_cast<int>(i));
-    }
-    for (std::size_t k = 0; k < open.size(); ++k) xml += "</body>";
+    for (std::size_t i = 0; i < links.size(); ++i)
+        if (links[i].parent < 0) xml += mjcf_body(robot, static_cast<int>(i));
     xml += "</worldbody><actuator>";
     for (std::size_t k = 0; k < robot.joint.size(); ++k) {
         const ActuatorSpec& servo = robot.scene.actuators[k];
-        xml += fmt::format("<general joint='j{}' gainprm='{}' biastype='affine' biasprm='0 -{} -{}'/>",
-                           robot.place[k], servo.kp, servo.kp, servo.kd);
+        xml += fmt::format("<general joint='{0}' gainprm='{1}' biastype='affine' biasprm='0 -{1} 0'/>",
+                           robot.scene.joints[robot.joint[k]].name, servo.kp);
     }
     return xml + "</actuator></mujoco>";
 }
 
-// Five limbs of six hinges on a fixed trunk: 30 joints, depth first, so that the text nests as the tree does.
+// Five limbs of six hinges on a fixed trunk: 30 joints.
 Robot limbs() {
     Robot robot;
     robot.name = "limbs-30";
@@ -227,7 +233,7 @@ Robot limbs() {
             servo.type = ActuatorSpec::Type::position;
             servo.joint = static_cast<int>(scene.joints.size());
             servo.kp = 500;
-            servo.kd = 40;
+            servo.kd = servo_damping;
             scene.joints.push_back(joint);
             scene.actuators.push_back(servo);
             robot.swing.push_back((k % 2 ? -0.4 : 0.4) + 0.05 * k);
@@ -254,7 +260,7 @@ Robot with_blocks_to_push(Robot robot) {
     const auto ends_at = [&](double time, int limb) {
         VecX q, v, a;
         robot.motion(time, q, v, a);
-        const int last = limb * limb_joints + limb_joints - 1;
+        const int last = robot.tree.link_of_body[limb * limb_joints + limb_joints - 1];
         return kinematics::point_of(kinematics::forward(robot.tree.tree, q), last,
                                     robot.tree.tree.links[last].center);
     };
@@ -337,7 +343,17 @@ std::optional<Tracked> with_mujoco(const Robot& robot, double dt, double seconds
     fs::remove(file);
     if (!model) return std::nullopt;
     mjData* data = mj_makeData(model);
-    for (int i = 0; i < robot.tree.tree.positions; ++i) data->qpos[i] = robot.home[i];
+    // the two engines number joints each in its own order
+    const auto& links = robot.tree.tree.links;
+    std::vector<int> address(robot.tree.tree.positions, -1);
+    for (const kinematics::Link& link : links) {
+        const int joint = mj_name2id(model, mjOBJ_JOINT, link.name.c_str());
+        if (joint >= 0) address[link.q] = model->jnt_qposadr[joint];
+    }
+    for (int i = 0; i < robot.tree.tree.positions; ++i)
+        if (address[i] >= 0) data->qpos[address[i]] = robot.home[i];
+    for (const int place : robot.place)
+        if (address[place] < 0) throw std::logic_error("MuJoCo's model lacks a joint of " + robot.name);
     for (std::size_t k = 0; k < robot.grip.size(); ++k)
         data->ctrl[robot.joint.size() + k] = robot.grip[k].second;
     mj_forward(model, data);
@@ -362,7 +378,8 @@ std::optional<Tracked> with_mujoco(const Robot& robot, double dt, double seconds
         out.ms_per_step += (processor_ms() - start) / static_cast<double>(steps);
         out.contacts += static_cast<double>(data->ncon) / static_cast<double>(steps);
         for (std::size_t k = 0; k < robot.joint.size(); ++k)
-            out.error = std::max(out.error, std::abs(data->qpos[robot.place[k]] - q[robot.place[k]]));
+            out.error =
+                std::max(out.error, std::abs(data->qpos[address[robot.place[k]]] - q[robot.place[k]]));
         out.sound = std::isfinite(out.error) && out.error < 10 && data->warning[mjWARN_BADQACC].number == 0;
     }
     if (watched >= 0) out.moved = (place() - before).norm();

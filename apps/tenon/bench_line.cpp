@@ -17,7 +17,15 @@ void add_bench(CLI::App& app, BenchRequest& r, const std::function<void()>& chos
     verb->add_option("name", r.name, "one benchmark; default all")->type_name("NAME");
     verb->add_flag("--list", r.list, "list the benchmarks");
     verb->add_option("--compare", r.compare,
-                     "JSON lines of an earlier run: its times and ratios beside each row")
+                     "an earlier run that was saved: its times and quality beside each row; exit 1 when "
+                     "something became worse than --tolerance allows")
+        ->type_name("FILE");
+    verb->add_option("--tolerance", r.tolerance,
+                     "share by which times and errors may be larger than in --compare")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str()
+        ->needs("--compare");
+    verb->add_option("--save", r.save, "write the rows as JSON lines here too, with a header for --compare")
         ->type_name("FILE");
     verb->add_flag("--json", r.json, "one JSON object a line");
     verb->add_flag("--quick", r.quick, "small sizes, to see that it works");

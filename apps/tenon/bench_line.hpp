@@ -12,9 +12,10 @@ class App;
 namespace tenon::app {
 
 struct BenchRequest {
-    std::string name, only, plots, compare;
+    std::string name, only, plots, compare, save;
     bool list = false, json = false, quick = false;
     int repeats = 3, threads = 0;
+    double tolerance = 0.25;
 };
 int bench_verb(const BenchRequest& request);
 

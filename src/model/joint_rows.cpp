@@ -5,11 +5,22 @@
 namespace tenon {
 namespace {
 
-// d (x) x~: the gradient of d . (A x + w t), w = 1 for points and 0 for directions.
-Mat34 outer(const Vec3& d, const Vec3& x, double w) {
+// d (x) x~: the gradient of d . (A x + w t), w = 1 for points and 0 for directions. Written out: these are the innermost loops of
+// long chains.
+[[gnu::always_inline]] inline Mat34 outer(const Vec3& d, const Vec3& x, double w) {
     Mat34 g;
-    g.leftCols<3>() = d * x.transpose();
-    g.col(3) = w * d;
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i < 3; ++i) g(i, k) = d[i] * x[k];
+    for (int i = 0; i < 3; ++i) g(i, 3) = w * d[i];
+    return g;
+}
+
+// d (x) x + e (x) y of two directions.
+[[gnu::always_inline]] inline Mat34 outer_sum(const Vec3& d, const Vec3& x, const Vec3& e, const Vec3& y) {
+    Mat34 g;
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i < 3; ++i) g(i, k) = d[i] * x[k] + e[i] * y[k];
+    g.col(3).setZero();
     return g;
 }
 
@@ -58,8 +69,8 @@ struct Writer {
         for (int i = 1; i <= 2; ++i) {
             const Vec3 p = s.fa.col(i);
             if (rows) {
-                const Mat34 ga = outer(u.cross(v), s.local_a(i), 0) + outer(v.cross(p), s.local_a(0), 0);
-                set(ga, outer(p.cross(u), s.local_b(0), 0));
+                set(outer_sum(u.cross(v), s.local_a(i), v.cross(p), s.local_a(0)),
+                    outer(p.cross(u), s.local_b(0), 0));
             }
             add(p.cross(u).dot(v));
         }
@@ -148,16 +159,15 @@ double angle_of(double sine, double cosine, Gradient* gradient, const Sine& dsin
 // rotation with a swing as well, this is the twist of its swing-twist decomposition.
 double twist_angle(const Sides& s, Gradient* gradient) {
     const auto Q = [&](int k, int l) { return s.fa.col(k).dot(s.fb.col(l)); };
-    const auto dQa = [&](int k, int l) { return outer(s.fb.col(l), s.local_a(k), 0); };
-    const auto dQb = [&](int k, int l) { return outer(s.fa.col(k), s.local_b(l), 0); };
-    return angle_of(
-        Q(2, 1) - Q(1, 2), Q(1, 1) + Q(2, 2), gradient,
-        [&] {
-            return Gradient{dQa(2, 1) - dQa(1, 2), dQb(2, 1) - dQb(1, 2)};
-        },
-        [&] {
-            return Gradient{dQa(1, 1) + dQa(2, 2), dQb(1, 1) + dQb(2, 2)};
-        });
+    const double sine = Q(2, 1) - Q(1, 2), cosine = Q(1, 1) + Q(2, 2);
+    if (gradient) {  // (cosine d sine - sine d cosine) / (sine^2 + cosine^2)
+        const double scale = 1.0 / std::max(sine * sine + cosine * cosine, 1e-300);
+        const double ds = scale * cosine, dc = scale * sine;
+        const Vec3 a1 = s.fa.col(1), a2 = s.fa.col(2), b1 = s.fb.col(1), b2 = s.fb.col(2);
+        (*gradient)[0] = outer_sum(ds * b1 - dc * b2, s.local_a(2), -ds * b2 - dc * b1, s.local_a(1));
+        (*gradient)[1] = outer_sum(ds * a2 - dc * a1, s.local_b(1), -ds * a1 - dc * a2, s.local_b(2));
+    }
+    return std::atan2(sine, cosine);
 }
 
 // Universal: the second axis (n1 of b) seen from a turns about the first; the first axis (d of a) seen from b
@@ -255,8 +265,7 @@ double bend_of(const Sides& s, int i, Gradient* gradient) {
     const BendScale bend(cosine_between(u, v));
     const double sine = p.dot(v);
     if (gradient) {
-        (*gradient)[0] =
-            outer(bend.scale * v, s.local_a(i + 1), 0) + outer(bend.slope * sine * v, s.local_a(0), 0);
+        (*gradient)[0] = outer_sum(bend.scale * v, s.local_a(i + 1), bend.slope * sine * v, s.local_a(0));
         (*gradient)[1] = outer(bend.scale * p + bend.slope * sine * u, s.local_b(0), 0);
     }
     return bend.scale * sine;

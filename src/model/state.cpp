@@ -1,6 +1,8 @@
 // The state at the start, its copies and its saved form.
 #include "tenon/state.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <istream>
 #include <limits>
 #include <ostream>
@@ -15,9 +17,31 @@ namespace {
 
 // Of all that is saved here and by the methods: to be raised whenever one of them saves something else.
 constexpr std::uint64_t state_layout = 0x7463'0000'0008;
+constexpr std::uint64_t last_layout_of_0_1 = 0x7463'0000'0004;
 
 void refuse(const char* what) {
     throw std::runtime_error(std::string("holds another number of ") + what + " than the scene");
+}
+
+template <class T>
+bool all_finite(const std::vector<T>& values) {
+    return std::all_of(values.begin(), values.end(), [](const T& value) { return value.allFinite(); });
+}
+
+// What bytes of the right number can still be wrong in: no step may start from it.
+void refuse_damaged(const Model& model, const State& state) {
+    bool sound = std::isfinite(state.time) && state.step >= 0 && state.gravity.allFinite() &&
+                 all_finite(state.q) && all_finite(state.rate);
+    for (const ElasticState& body : state.elastic) sound = sound && all_finite(body.x) && all_finite(body.v);
+    for (const auto& coordinate : state.joint_coordinate)
+        for (const double value : coordinate) sound = sound && std::isfinite(value);
+    for (const double target : state.targets) sound = sound && !std::isinf(target);
+    for (const char broken : state.broken) sound = sound && (broken == 0 || broken == 1);
+    for (std::size_t i = 0; i < state.type.size(); ++i)  // a type changes only when a script lets its body go
+        sound = sound && (state.type[i] == model.bodies.start_type[i] ||
+                          (state.type[i] == BodyType::dynamic_body &&
+                           model.bodies.start_type[i] == BodyType::kinematic_body));
+    if (!sound) throw std::runtime_error("is damaged: it holds values that no run has");
 }
 
 }  // namespace
@@ -95,6 +119,8 @@ void save_state(const State& state, std::ostream& out) {
 void load_state(const Model& model, State& state, std::istream& in) {
     auto layout = state_layout;
     read_value(in, layout);
+    if (layout <= last_layout_of_0_1 && layout >> 32 == state_layout >> 32)
+        throw std::runtime_error("was made by version 0.1 of this program");
     if (layout != state_layout) throw std::runtime_error("was made by another version of this program");
     const std::size_t bodies = model.bodies.mass.size(), joints = model.joints.size();
     read_value(in, state.time);
@@ -126,6 +152,7 @@ void load_state(const Model& model, State& state, std::istream& in) {
         state.memory.reset(std::make_unique<SavedMemory>(std::string(bytes.begin(), bytes.end())));
     else
         state.memory.reset();
+    refuse_damaged(model, state);
 }
 
 }  // namespace tenon

@@ -8,6 +8,7 @@
 #include "methods/volume/untangle.hpp"
 #include "model/initial_check.hpp"
 #include "model/rigid_state.hpp"
+#include "run/close_joints.hpp"
 #include "run/failure_scene.hpp"
 #include "tenon/error.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double open_part =
     1e-6;  // of the scene's length: a joint that may break and is open by more has broken
+constexpr double closed_part = 1e-9;  // of the scene's length: a joint that is open by less is left as it is
 
 long nearest_frame(const RunReader& reader, double time) {
     const std::vector<FrameEntry> frames = reader.frame_list();
@@ -52,8 +54,8 @@ void find_broken_joints(const Model& model, State& state, std::vector<std::strin
     }
 }
 
-// Joints are left out of the search and closed again by the method's first step; pairs that they join may stay as they
-// are where such bodies do not collide.
+// Joints are left out of the search and closed afterwards; pairs that they join may stay as they are where such bodies do
+// not collide.
 Scene without_joints(Scene scene) {
     if (!scene.contact.jointed_bodies_collide)
         for (const JointSpec& joint : scene.joints)
@@ -68,8 +70,10 @@ Scene without_joints(Scene scene) {
     return scene;
 }
 
+using Say = std::function<void(const std::string&)>;
+
 void untangle(const RunReader& reader, const Scene& scene, const Model& model, State& state,
-              std::vector<std::string>& told, const std::function<void(const std::string&)>& say) {
+              std::vector<std::string>& told, const Say& say) {
     const model::InitialCheck check = model::check_initial_state(model, state);
     if (check.problems.empty()) return;
     const std::string first = model::describe(model, check.problems.front());
@@ -99,6 +103,32 @@ void untangle(const RunReader& reader, const Scene& scene, const Model& model, S
         fmt::format("{} pairs of bodies intersect or touch there ({}): {} bodies were moved apart, the "
                     "farthest by {:.3g} m",
                     check.problems.size(), first, report.moved.size(), farthest));
+}
+
+// What a first step had to close would become velocity: closed by 1 cm in 10 ms, a body goes on at 1 m/s.
+void close_open_joints(const RunReader& reader, const Scene& scene, const Model& model, State& state,
+                       std::vector<std::string>& told, const Say& say) {
+    const double open = joint_residual_max(model, state);
+    if (open <= closed_part * scene_length(model, state)) return;
+    const std::vector<Mat34> before = state.q;
+    if (!close_joints(scene, model, state, say)) {
+        int worst = 0;
+        for (std::size_t j = 0; j < model.joints.size(); ++j)
+            if (joint_residual(model, state, static_cast<int>(j)) > joint_residual(model, state, worst))
+                worst = static_cast<int>(j);
+        throw InputError(reader.file(), "--from",
+                         fmt::format("joints are open there, and contact or other joints keep '{}' open by "
+                                     "{:.2g}",
+                                     model.joints[worst].spec.name, joint_residual(model, state, worst)),
+                         "start from an earlier time");
+    }
+    double farthest = 0.0;
+    for (std::size_t i = 0; i < before.size(); ++i)
+        farthest = std::max(farthest, (state.q[i] - before[i]).col(3).norm());
+    told.push_back(
+        fmt::format("joints were open by up to {:.2g} m or rad: closed at rest, bodies moved by up to "
+                    "{:.3g} m for it",
+                    open, farthest));
 }
 
 }  // namespace
@@ -160,7 +190,9 @@ void hand_over(const RunReader& reader, double time, const Scene& scene, const M
                                    frame.time, scene.dt, state.time));
     find_broken_joints(model, state, told);
     if (reader.meta("method") != scene.method) make_rigid(model, state);
-    if (scene.method == "affine") untangle(reader, scene, model, state, told, say);
+    if (scene.method != "affine") return;
+    untangle(reader, scene, model, state, told, say);
+    close_open_joints(reader, scene, model, state, told, say);
 }
 
 }  // namespace tenon::run

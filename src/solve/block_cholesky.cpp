@@ -1,6 +1,7 @@
 #include "solve/block_cholesky.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
@@ -21,6 +22,7 @@ constexpr double kParallelFlops = 2e5;  // fronts above this share their work be
 constexpr int kMostPieces = 8;          // that a thread's part of the tree is cut into
 constexpr double kWorthKeeping = 1.3;   // more work than this times that of the last order asks for a new one
 constexpr double kShareFlops = 5e4;     // matrices below this are not worth waking another thread for
+constexpr double kLeftOut = 1e300;  // pivot of an unknown that is left out: what it does to others is nothing
 
 // Where a supernode's factor lives, and its size in tiles. Row panel p begins at offset + p * row_stride.
 struct Front {
@@ -48,9 +50,27 @@ void loop(bool parallel, int begin, int end, const Body& body) {
     }
 }
 
+// What to do about pivots that are not above the least one.
+struct Pivots {
+    double least = 0.0;
+    bool leave_out = false;
+};
+
+// Factors a tile on the diagonal; returns the failing column or -1. Adds what it leaves out to `left_out`.
+int factor_tile(double* tile, const TileKernels& kernels, const Pivots& pivots, int& left_out) {
+    for (;;) {
+        const int failed = kernels.factor(tile, pivots.least);
+        if (failed < 0) return -1;
+        double& pivot = tile[failed * kTile + failed];
+        if (!pivots.leave_out || !(std::abs(pivot) < kLeftOut)) return failed;  // or it is not finite
+        pivot = kLeftOut;
+        ++left_out;
+    }
+}
+
 // The first `own` tile columns of the front are factored; returns the failing column or -1.
-int factor_columns(double* panels, const Front& front, const TileKernels& kernels, double least_pivot,
-                   bool parallel) {
+int factor_columns(double* panels, const Front& front, const TileKernels& kernels, const Pivots& pivots,
+                   int& left_out, bool parallel) {
     const std::size_t stride = front.row_stride();
     const int rows = front.own + front.below;
     const auto panel = [&](int row) { return panels + row * stride; };
@@ -76,7 +96,7 @@ int factor_columns(double* panels, const Front& front, const TileKernels& kernel
             double* diagonal = panel(row) + static_cast<std::size_t>(row) * kTileSize;
             const double* left = panel(row) + static_cast<std::size_t>(from) * kTileSize;
             kernels.update(diagonal, left, left, kTile * (row - from));
-            const int failed = kernels.factor(diagonal, least_pivot);
+            const int failed = factor_tile(diagonal, kernels, pivots, left_out);
             if (failed >= 0) return row * kTile + failed;
         }
         loop(parallel, to, rows, [&](int row) {
@@ -126,7 +146,8 @@ struct BlockCholesky::Impl {
     std::size_t passed_size = 0;
     CholeskyStats stats;
     int failed = -1;
-    double least_pivot = 0.0;
+    Pivots pivots;
+    std::vector<int> left_out;                   // unknowns of each supernode
     bool keeps_order = false, own_order = true;  // the order was found for this very pattern
     double found_flops = 0.0;                    // with the last order that was searched for
 
@@ -160,6 +181,7 @@ void BlockCholesky::Impl::lay_out() {
     const auto tiles = [&](std::size_t nodes) { return static_cast<int>((nodes * dof + kTile - 1) / kTile); };
     fronts.assign(supernodes.size(), {});
     children.assign(supernodes.size(), {});
+    left_out.assign(supernodes.size(), 0);
     std::size_t offset = 0;
     stats = {};
     pass_place.resize(supernodes.size());
@@ -357,7 +379,9 @@ bool BlockCholesky::Impl::eliminate(int s, const BlockMatrix& matrix, bool paral
     assemble(s, matrix);
     if (front.below > 0) std::memset(update_of(s), 0, front.update_size() * sizeof(double));
     for (int child : children[s]) add_child(s, child);
-    const int column = factor_columns(factor.data() + front.offset, front, kernels, least_pivot, parallel);
+    left_out[s] = 0;
+    const int column =
+        factor_columns(factor.data() + front.offset, front, kernels, pivots, left_out[s], parallel);
     if (column >= 0) {
         failed = symbolic.order[symbolic.supernodes[s].first +
                                 std::min(column / dof, symbolic.supernodes[s].count - 1)];
@@ -377,8 +401,12 @@ const std::vector<int>& BlockCholesky::order() const {
     return impl_->symbolic.order;
 }
 
-void BlockCholesky::set_least_pivot(double least) {
-    impl_->least_pivot = least;
+void BlockCholesky::leave_out_below(double least_pivot) {
+    impl_->pivots = {least_pivot, true};
+}
+
+int BlockCholesky::left_out() const {
+    return std::accumulate(impl_->left_out.begin(), impl_->left_out.end(), 0);
 }
 
 int BlockCholesky::failed_node() const {

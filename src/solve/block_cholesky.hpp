@@ -38,11 +38,13 @@ class BlockCholesky {
     // The elimination order that was found: nodes, first to last.
     const std::vector<int>& order() const;
 
-    // A pivot that is not above this counts as not positive; 0 at first. Useful where the diagonal is of one size.
-    void set_least_pivot(double least);
+    // From now on an unknown whose pivot is not above this is left out: it becomes zero, as if its row and column were not
+    // there. For semidefinite matrices with a unit diagonal.
+    void leave_out_below(double least_pivot);
+    int left_out() const;  // unknowns, in the last factorisation
 
     // Numeric factorisation, after analysing the matrix' pattern when it is new. False when a pivot is not
-    // positive: `failed_node` then says where, and there is no factor to solve with.
+    // positive (or, where such are left out, not finite): `failed_node` then says where, and there is no factor to solve with.
     bool factor(const BlockMatrix& matrix);
     int failed_node() const;
 

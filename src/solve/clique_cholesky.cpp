@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
-#include "solve/dual_sparse.hpp"
 #include "solve/small_cholesky.hpp"
 
 namespace tenon::solve {
@@ -34,7 +34,7 @@ CliqueCholesky::CliqueCholesky(const CliqueSystem& structure) {
     }
     matrix_.resize(make_pattern(static_cast<int>(padding_.size()) / dof, std::move(pairs)), dof);
     factor_.analyse(matrix_.pattern, dof);
-    factor_.set_least_pivot(redundant_pivot);
+    factor_.leave_out_below(redundant_pivot);
     for (int c = 0; c < structure.cliques(); ++c) {
         const int size = structure.clique_rows(c);
         for (const Piece& row : pieces[c])
@@ -101,16 +101,15 @@ void CliqueCholesky::factor(const CliqueSystem& system) {
     }
     for (int u = 0; u < static_cast<int>(padding_.size()); ++u)
         if (padding_[u]) diagonal(u) = 1.0;
-    redundant_ = 0;
-    fell_back_ = !factor_.factor(matrix_);
-    if (!fell_back_) return;
-    if (!fallback_) fallback_ = std::make_unique<DualSparse>(system);
-    fallback_->factor(system);
-    redundant_ = fallback_->redundant_rows();
+    factored_ = factor_.factor(matrix_);
+    redundant_ = factor_.left_out();
 }
 
 void CliqueCholesky::solve(double* x) {
-    if (fell_back_) return fallback_->solve(x);
+    if (!factored_) {  // numbers of the system are not finite, and neither are those of its solution
+        std::fill_n(x, unknown_of_row_.size(), std::numeric_limits<double>::quiet_NaN());
+        return;
+    }
     std::fill(work_.begin(), work_.end(), 0.0);
     for (std::size_t r = 0; r < unknown_of_row_.size(); ++r)
         work_[unknown_of_row_[r]] = scale_[unknown_of_row_[r]] * x[r];

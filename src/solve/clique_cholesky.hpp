@@ -1,6 +1,6 @@
 // Sparse direct solution of clique systems on the multifrontal block factorisation: tiles of twelve rows, all threads. Blocks are
 // cut into nodes of three rows; where a block's rows are no multiple of three, unit rows fill it up. The
-// system is scaled to a unit diagonal; one with a pivot of next to nothing goes to DualSparse, which leaves redundant rows out.
+// system is scaled to a unit diagonal; rows with a pivot of next to nothing are redundant and left out.
 #pragma once
 
 #include "solve/block_cholesky.hpp"
@@ -34,8 +34,7 @@ class CliqueCholesky : public CliqueSolver {
     std::vector<Tile> tiles_;
     std::vector<double> scale_;  // per unknown
     std::vector<double> work_;
-    std::unique_ptr<CliqueSolver> fallback_;
-    bool fell_back_ = false;
+    bool factored_ = false;
 };
 
 }  // namespace tenon::solve

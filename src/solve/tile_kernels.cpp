@@ -1,5 +1,6 @@
 #include "solve/tile_kernels.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon::solve {
@@ -21,15 +22,18 @@ void solve(double* c, const double* l) {
 }
 
 int factor(double* a, double threshold) {
+    double work[kTile * kTile];
+    std::copy_n(a, kTile * kTile, work);
     for (int j = 0; j < kTile; ++j) {
         for (int k = 0; k < j; ++k)
-            for (int i = j; i < kTile; ++i) a[j * kTile + i] -= a[k * kTile + i] * a[k * kTile + j];
-        const double pivot = a[j * kTile + j];
+            for (int i = j; i < kTile; ++i) work[j * kTile + i] -= work[k * kTile + i] * work[k * kTile + j];
+        const double pivot = work[j * kTile + j];
         if (!(pivot > threshold)) return j;
         const double root = std::sqrt(pivot), inverse = 1.0 / root;
-        a[j * kTile + j] = root;
-        for (int i = j + 1; i < kTile; ++i) a[j * kTile + i] *= inverse;
+        work[j * kTile + j] = root;
+        for (int i = j + 1; i < kTile; ++i) work[j * kTile + i] *= inverse;
     }
+    std::copy_n(work, kTile * kTile, a);
     return -1;
 }
 

@@ -12,8 +12,8 @@ struct TileKernels {
     void (*update)(double* c, const double* a, const double* b, int depth);
     // X L^T = C in place: C a tile, L the lower triangle of a factored tile.
     void (*solve)(double* c, const double* l);
-    // Lower Cholesky factor of a tile in place (its upper triangle is left as it is). Returns the first
-    // column whose pivot is not above `threshold`, or -1.
+    // Lower Cholesky factor of a tile in place (its upper triangle is left as it is). Returns -1, or the first column
+    // whose pivot is not above `threshold`: then the tile is as it was.
     int (*factor)(double* a, double threshold);
     // y -= A x, and z -= A^T w, for a panel of `depth` columns: y, w have 12 entries, x, z `depth`.
     void (*multiply)(double* y, const double* a, const double* x, int depth);

@@ -24,22 +24,20 @@ Box3 box_of(const Corners& corners) {
 struct LeafBoxes {
     std::array<int, leaf_size> cell{};
     std::array<Box3, leaf_size> box;
+    Box3 all;
     int count = 0;
 
     LeafBoxes(const Placed& placed, const Node& leaf) : count(leaf.count) {
         for (int k = 0; k < count; ++k) {
             cell[k] = placed.surface->tree.order()[leaf.first + k];
             box[k] = box_of(placed.corners(cell[k]));
+            all.add(box[k]);
         }
     }
 };
 
 void shift(Corners& corners, const Vec3& by) {
     for (Vec3& corner : corners) corner -= by;
-}
-
-double largest_coordinate(const Placed& placed) {
-    return placed.q.col(3).cwiseAbs().maxCoeff() + placed.surface->radius;
 }
 
 // Negative where the axis does not part them; the gap of vertices that move straight is concave in time.
@@ -49,7 +47,31 @@ double gap_along(const Vec3& axis, const Corners& a, const Corners& b) {
     return bottom - top;
 }
 
+// The unit normal of one of the cells along which they are farthest apart; zero when neither parts them.
+Vec3 face_axis(const Corners& a, const Corners& b) {
+    Vec3 best = Vec3::Zero();
+    double widest = 0;
+    for (const Corners* face : {&a, &b}) {
+        const Vec3 normal = ((*face)[1] - (*face)[0]).cross((*face)[2] - (*face)[0]);
+        const double length = normal.norm();
+        if (!(length > 0)) continue;
+        for (const double sign : {1.0, -1.0}) {
+            const Vec3 axis = sign / length * normal;
+            const double gap = gap_along(axis, a, b);
+            if (gap <= widest) continue;
+            widest = gap;
+            best = axis;
+        }
+    }
+    return best;
+}
+
 }  // namespace
+
+double largest_coordinate(const Placed& placed) {
+    if (placed.x) return placed.box().lo.cwiseAbs().cwiseMax(placed.box().hi.cwiseAbs()).maxCoeff();
+    return placed.q.col(3).cwiseAbs().maxCoeff() + placed.surface->radius;
+}
 
 // All pairs of cells whose boxes are less than `reach` apart; false when they are too many.
 bool NearCells::gather(const Placed& a, const Placed& b, double reach) {
@@ -64,12 +86,14 @@ bool NearCells::gather(const Placed& a, const Placed& b, double reach) {
     const bool too_many = visit_leaves(
         a.surface->tree, b.surface->tree, inflated, boxes_b, [&](const Node& na, const Node& nb) {
             const LeafBoxes first(a, na), second(b, nb);
-            for (int i = 0; i < first.count; ++i)
+            for (int i = 0; i < first.count; ++i) {
+                if (squared_gap(first.box[i], second.all) >= reach * reach) continue;
                 for (int j = 0; j < second.count; ++j) {
                     const double gap = squared_gap(first.box[i], second.box[j]);
                     if (gap < reach * reach)
                         near_.push_back({first.cell[i], second.cell[j], std::sqrt(gap), Vec3::Zero()});
                 }
+            }
             return near_.size() > most_cells;
         });
     if (too_many) return false;
@@ -103,6 +127,8 @@ SweepHit NearCells::advance(const Placed& a0, const Placed& a1, const Placed& b0
         if (entry.safe > travelled_ + approach) continue;
         looked_ = true;
         const Corners a = a0.corners(entry.a), b = b0.corners(entry.b);
+        // Cells that meet face to face need no closest points.
+        if (entry.axis.isZero(0)) entry.axis = face_axis(a, b);
         // Along the axis that parted them before: a bound of their distance, or all the way when it is so at both ends.
         const double gap = gap_along(entry.axis, a, b);
         if (gap > approach + margin) {

@@ -8,6 +8,9 @@
 
 namespace tenon::verify {
 
+// Of a surface's points, or more: what rounding is measured by.
+double largest_coordinate(const Placed& placed);
+
 class NearCells {
   public:
     // One straight piece of the path, in which no point of `a` and point of `b` come nearer to each other by more than
@@ -21,7 +24,7 @@ class NearCells {
         int a, b;     // cells
         double safe;  // they do not touch before this much approach
         Vec3 axis =
-            Vec3::Zero();  // unit, from a to b, between their closest points when those were last sought
+            Vec3::Zero();  // unit, from a to b: a normal, or between their closest points when last sought
     };
     bool gather(const Placed& a, const Placed& b, double reach);
 

@@ -161,7 +161,11 @@ void Comparison::elastic() {
         const double size = largest_coordinate(made.rest);
         if (body.name != made.name || !near_lists(body.rest, made.rest, size) || body.tets != made.tets ||
             body.surface != made.surface)
-            differs(body.name, "is not the elastic body that the scene describes");
+            differs(body.name,
+                    run_.meta("record").empty()
+                        ? "is not the elastic body that the scene describes; the file seems to be of "
+                          "version 0.1, which made other meshes: run its scene again"
+                        : "is not the elastic body that the scene describes");
         bool masses = body.vertex_mass.size() == made.vertex_mass.size();
         for (std::size_t k = 0; masses && k < made.vertex_mass.size(); ++k)
             masses = near(body.vertex_mass[k], made.vertex_mass[k], 0);

@@ -15,7 +15,7 @@
 #include "math/parallel.hpp"
 #include "tenon/error.hpp"
 #include "verify/bodies.hpp"
-#include "verify/clearance.hpp"
+#include "verify/path_sweep.hpp"
 #include "verify/facts.hpp"
 #include "verify/findings.hpp"
 #include "verify/flight.hpp"

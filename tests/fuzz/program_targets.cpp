@@ -4,13 +4,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
 
 #include "fuzz/targets.hpp"
+#include "math/interrupt.hpp"
 #include "run/recording.hpp"
 #include "run/run_file.hpp"
 #include "serve/server.hpp"
@@ -54,7 +59,35 @@ Simulation& simulation_of(int method) {
     return *made[method];
 }
 
-// The first byte names the method. What is accepted must be fit to step, or to fail with words.
+// Asks a step that goes on for a second to stop, as Ctrl-C does.
+class StopAfterASecond {
+  public:
+    StopAfterASecond() : scope_(&stop_), watch_([this] { watch(); }) {}
+    ~StopAfterASecond() {
+        {
+            const std::lock_guard lock(guard_);
+            ended_ = true;
+        }
+        changed_.notify_one();
+        watch_.join();
+    }
+
+  private:
+    void watch() {
+        std::unique_lock lock(guard_);
+        if (!changed_.wait_for(lock, std::chrono::seconds(1), [this] { return ended_; })) stop_ = true;
+    }
+
+    std::atomic<bool> stop_ = false;
+    bool ended_ = false;
+    std::mutex guard_;
+    std::condition_variable changed_;
+    InterruptScope scope_;
+    std::thread watch_;
+};
+
+// The first byte names the method. What is accepted must be fit to step, to fail with words, or to be stopped: bodies deep
+// in each other are a state that may take long.
 void checkpoint(std::string_view bytes) {
     if (bytes.empty()) return;
     const int method = static_cast<unsigned char>(bytes[0]) % static_cast<int>(std::size(methods));
@@ -66,8 +99,10 @@ void checkpoint(std::string_view bytes) {
         return;
     }
     try {
+        const StopAfterASecond limit;
         simulation.step();
     } catch (const StepFailure&) {
+    } catch (const Interrupted&) {
     }
 }
 

@@ -91,13 +91,13 @@ TEST(AdaptiveRigid, FramesHaveTheSameContacts) {
     }
     const geometry::SignedDistanceOptions field{.cells = 20, .padding = 3};
     adaptive::Contacts plain(model, state, solids, field), framed(model, state, solids, field);
-    plain.find(model, state, solids, states, state.q);
+    plain.find(model, state, solids, states, state.q, 0.01, 0.2);
     for (int s = 0; s < 2; ++s) {
         std::fill(states[s].rigid.begin(), states[s].rigid.end(), char{1});
         adaptive::form_components(model, state, solids[s], 1, 0.0, 0.0, states[s]);
         ASSERT_TRUE(states[s].wholly_rigid());
     }
-    framed.find(model, state, solids, states, state.q);
+    framed.find(model, state, solids, states, state.q, 0.01, 0.2);
     int with_solid = 0;
     ASSERT_EQ(plain.points().size(), framed.points().size());
     for (std::size_t k = 0; k < plain.points().size(); ++k) {

@@ -35,4 +35,14 @@ inline int run_for(Simulation& simulation, double seconds) {
     return unconverged;
 }
 
+inline JointSpec joint_between(JointType type, int a, int b, const Vec3& point, const Vec3& axis) {
+    JointSpec joint;
+    joint.name = "joint" + std::to_string(b);
+    joint.type = type;
+    joint.bodies = {a, b};
+    joint.point = point;
+    joint.axis = axis;
+    return joint;
+}
+
 }  // namespace tenon::test

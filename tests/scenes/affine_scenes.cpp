@@ -39,8 +39,8 @@ TEST_P(AffineScene, MeetsItsExpectations) {
 INSTANTIATE_TEST_SUITE_P(All, AffineScene,
                          testing::Values("incline", "arch", "card-house", "screw", "chain-net", "gear-pair",
                                          "gear-train", "spiky-pile", "entangled-pair", "pendulum", "octopus",
-                                         "engine", "newtons-cradle", "bouncing-ball", "wrecking-ball",
-                                         "free-flight"),
+                                         "engine", "bike-chain", "newtons-cradle", "bouncing-ball",
+                                         "wrecking-ball", "free-flight"),
                          [](const auto& scene) {
                              std::string name = scene.param;
                              for (char& c : name)

@@ -16,7 +16,7 @@ namespace {
 class Maker {
   public:
     Maker(std::uint64_t seed, const std::string& method, const Range& range)
-        : random_(seed), method_(method), range_(range) {}
+        : random_(seed), more_(~seed), method_(method), range_(range) {}
 
     Scene make() {
         const int bodies = static_cast<int>(std::lround(between_logs(2, std::max(2, range_.most_bodies))));
@@ -28,7 +28,8 @@ class Maker {
                                                   : between(0.04, 0.12);
         dt_ = std::clamp(part * std::sqrt(size_ / 9.81), 1e-5, 0.05);
         side_ = std::max(1, static_cast<int>(std::ceil(std::cbrt(bodies))));
-        const std::string joint_list = method_ == "articulated" ? joints(bodies) : "";
+        const bool joined = method_ == "articulated" || (method_ == "affine" && more(4) == 0);
+        const std::string joint_list = joined ? joints(bodies) : "";
         std::string list = fmt::format(
             R"({{"name": "floor", "type": "static", "shape": {{"type": "box", "size": [{0}, {1}, {0}]}},
             "position": [0, {2}, 0]}})",
@@ -52,6 +53,7 @@ class Maker {
     }
     double between_logs(double lo, double hi) { return std::exp(between(std::log(lo), std::log(hi))); }
     int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
+    int more(int n) { return static_cast<int>(more_() % static_cast<std::uint64_t>(n)); }
 
     bool once_a_step() const { return method_ == "volume" || method_ == "adaptive"; }
 
@@ -128,8 +130,28 @@ class Maker {
                                        pose(i), between_logs(range_.lightest, range_.heaviest));
         const double friction = between(0, 2) * below(2);
         const double restitution = method_ == "affine" ? 0.0 : between(0, 1) * below(2);
-        return text + fmt::format(R"("friction": {}, "restitution": {}, )", friction, restitution) +
-               velocities(i) + "}";
+        text += fmt::format(R"("friction": {}, "restitution": {}, )", friction, restitution);
+        const std::string moves = velocities(i);
+        return text + (!jointed && more(16) == 0 ? R"("type": "static")" : moves) + "}";
+    }
+
+    // One in two joints with one coordinate is driven: limits, a spring or a motor, as strong as a body of middling density
+    // is heavy.
+    std::string drive(std::string_view type) {
+        const bool slides = type == "prismatic";
+        if (method_ != "articulated" || (type != "hinge" && !slides) || more(2) == 0) return "";
+        const double reach = slides ? 0.2 * size_ : 0.5, weight = 1000 * 9.81 * size_ * size_ * size_,
+                     load = slides ? weight : weight * size_;
+        switch (more(3)) {
+            case 0:
+                return fmt::format(R"(, "limits": [{}, {}])", -reach, reach);
+            case 1:
+                return fmt::format(R"(, "spring": {{"stiffness": {}, "damping": {}}})", load / reach,
+                                   load / reach * dt_);
+            default:
+                return fmt::format(R"(, "motor": {{"type": "velocity", "target": {}, "max": {}}})",
+                                   0.2 * reach / (range_.steps * dt_), load);
+        }
     }
 
     bool is_elastic() {
@@ -174,12 +196,13 @@ class Maker {
                 R"({}{{"name": "j{}", "type": "{}", "bodies": ["b{}", "b{}"], "point": [{}, {}, {}], "axis": [1, 0, 0])",
                 list.empty() ? "" : ",", i, type, i, i + 1, middle.x(), middle.y(), middle.z());
             if (std::string_view(type) == "universal") list += R"(, "axis_b": [0, 1, 0])";
-            list += "}";
+            list += drive(type) + "}";
         }
         return list;
     }
 
     std::mt19937_64 random_;
+    std::mt19937_64 more_;  // of its own, so that what it decides leaves the rest of a scene as it is
     const std::string& method_;
     const Range& range_;
     double size_ = 1.0, dt_ = 0.01;

@@ -18,7 +18,7 @@ struct Range {
 };
 
 // The same seed, method and range give the same scene. It holds what the method can express: shapes of all kinds in
-// a loose lattice above a floor, some joined by joints with limits, springs and motors, some kinematic.
+// a loose lattice above a floor, some joined by joints with limits, springs and motors, some kinematic, some static.
 Scene random_scene(std::uint64_t seed, const std::string& method, const Range& range);
 
 }  // namespace tenon::soak

@@ -10,7 +10,7 @@
 #include "model/joint_rows.hpp"
 #include "solve/block_gauss_seidel.hpp"
 #include "solve/chain_thomas.hpp"
-#include "solve/dual_sparse.hpp"
+#include "solve/clique_cholesky.hpp"
 #include "solve/loop_schur.hpp"
 #include "solve/tree_elimination.hpp"
 #include "tests/solve/kkt_dense.hpp"
@@ -411,7 +411,7 @@ TEST(DualSolvers, MassRatiosOfAMillionLeaveASmallResidual) {
 }
 
 // A grid of 3x3 blocks, 24 x 24 cells: large enough for wide supernodes.
-TEST(DualSparse, SolvesAGridOfPoints) {
+TEST(CliqueCholesky, SolvesAGridOfPoints) {
     const int n = 24;
     Random random{std::mt19937(9)};
     solve::CliqueSystem system;
@@ -431,11 +431,60 @@ TEST(DualSparse, SolvesAGridOfPoints) {
     VecX expected(system.rows()), x(system.rows());
     for (int r = 0; r < system.rows(); ++r) expected[r] = random.uniform();
     solve::multiply(system, expected.data(), x.data());
-    solve::DualSparse solver(system);
+    solve::CliqueCholesky solver(system);
     solver.factor(system);
     solver.solve(x.data());
     EXPECT_LT((x - expected).cwiseAbs().maxCoeff(), 1e-10);
     EXPECT_EQ(solver.redundant_rows(), 0);
+}
+
+// A grid of which some points have a twin, whose rows are combinations of the point's own: a solution is found all the same, and as
+// many rows are left out.
+TEST(CliqueCholesky, LeavesRedundantRowsOfAGridOut) {
+    const int n = 12;
+    Random random{std::mt19937(10)};
+    const auto any = [&](int rows, int columns) {
+        return MatX(MatX::NullaryExpr(rows, columns, [&] { return random.uniform(); }));
+    };
+    solve::CliqueSystem system;
+    for (int i = 0; i < n * n + n; ++i) system.add_block(3);
+    const auto twin_of = [&](int point) { return point % (n + 1) == 0 ? n * n + point / (n + 1) : -1; };
+    std::vector<MatX> combination;
+    for (int t = 0; t < n; ++t) combination.push_back(any(3, 3));
+    const auto add = [&](int a, int b) {
+        MatX rows = any(6, 6);
+        std::vector<int> blocks = {a, b};
+        for (int k = 0; k < 2; ++k) {
+            const int twin = twin_of(blocks[k]);
+            if (twin < 0) continue;
+            blocks.push_back(twin);
+            MatX more(rows.rows() + 3, 6);
+            more << rows, combination[twin - n * n] * rows.middleRows(3 * k, 3);
+            rows = more;
+        }
+        const int c = system.add_clique(blocks);
+        Eigen::Map<MatX>(system.clique_matrix(c), rows.rows(), rows.rows()) = rows * rows.transpose();
+    };
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j + 1 < n; ++j) {
+            add(i * n + j, i * n + j + 1);
+            add(j * n + i, (j + 1) * n + i);
+        }
+    VecX expected(system.rows()), right(system.rows()), back(system.rows());
+    for (int r = 0; r < system.rows(); ++r) expected[r] = random.uniform();
+    solve::multiply(system, expected.data(), right.data());
+    VecX x = right;
+    solve::CliqueCholesky solver(system);
+    solver.factor(system);
+    solver.solve(x.data());
+    solve::multiply(system, x.data(), back.data());
+    EXPECT_LT((back - right).cwiseAbs().maxCoeff(), 1e-8);
+    EXPECT_EQ(solver.redundant_rows(), 3 * n);
+    system.matrix[0] = std::numeric_limits<double>::quiet_NaN();  // and a system of no sense has no solution
+    solver.factor(system);
+    x = right;
+    solver.solve(x.data());
+    EXPECT_FALSE(x.allFinite());
 }
 
 // The same row twice: the second one is redundant and is dropped instead of dividing by zero.

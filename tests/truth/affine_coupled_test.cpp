@@ -11,19 +11,12 @@ namespace tenon {
 namespace {
 
 using test::elastic_box;
+using test::ground_scene;
+using test::joint_between;
+using test::position;
 using test::soft_material;
 
 constexpr double gravity = 9.81;
-
-JointSpec joint_between(JointType type, int a, int b, const Vec3& point, const Vec3& axis) {
-    JointSpec joint;
-    joint.name = "joint" + std::to_string(b);
-    joint.type = type;
-    joint.bodies = {a, b};
-    joint.point = point;
-    joint.axis = axis;
-    return joint;
-}
 
 int add_rod(Scene& scene, const std::string& name, const Vec3& from, const Vec3& to, double mass = 1.0) {
     const Vec3 along = to - from;
@@ -293,6 +286,75 @@ TEST(AffineCoupledTruth, AttachedVerticesMoveWithTheirBody) {
                           .norm(),
                       1e-13);
     }
+}
+
+// A block that lands flat and slides, whether it bounces or not: friction takes mu times what the floor gives, so that
+// v_x(t) = v_x(0) - mu (v_y(t) - v_y(0) + g t) from the step of the landing on, whichever solve is taken.
+TEST(AffineCoupledTruth, ABlockThatLandsLosesWhatCoulombTakes) {
+    const double mu = 0.3, speed = 3.0, landing = 1.0, dt = 0.01;
+    for (const char* solve : {"islands", "coupled"}) {
+        Scene scene = ground_scene(mu);
+        scene.dt = dt;
+        scene.contact.dhat = 0.002;
+        scene.method_params["solve"] = std::string(solve);
+        BodySpec block = body_spec(scene, "block", box_spec({0.5, 0.05, 0.5}), Vec3(0, 0.0269, 0));
+        block.linear_velocity = Vec3(speed, -landing, 0);
+        const int body = scene.add_body(block);
+        Simulation simulation(scene);
+        for (int k = 0; k < 10; ++k) {
+            EXPECT_TRUE(simulation.step().converged);
+            const Vec3 v = simulation.state().rate[body].col(3);
+            const double taken = mu * (v.y() + landing + gravity * simulation.time());
+            EXPECT_NEAR(speed - v.x(), taken, 0.02 * taken) << solve << ", step " << k + 1;
+        }
+    }
+}
+
+// Arms that hold their weight: m g l at a position motor, and at one with gains; a force motor gives what it is told.
+TEST(AffineCoupledTruth, AMotorThatHoldsAnArmTellsItsTorque) {
+    const double weight_torque = gravity * 0.5;
+    for (const int kind : {0, 1, 2, 3}) {
+        Scene scene;
+        scene.dt = 0.01;
+        add_rod(scene, "rod", Vec3::Zero(), Vec3(1, 0, 0));
+        JointSpec hinge = joint_between(JointType::hinge, -1, 0, Vec3::Zero(), Vec3::UnitZ());
+        DriveSpec drive;
+        drive.motor.type = MotorSpec::Type::position;
+        if (kind == 1) drive.motor.max = 100.0;
+        if (kind == 2) {
+            drive.motor.type = MotorSpec::Type::velocity;
+            drive.motor.max = 100.0;
+        }
+        if (kind == 3) {
+            drive.motor.type = MotorSpec::Type::force;
+            drive.motor.target = weight_torque;
+        }
+        hinge.drives.push_back(drive);
+        scene.joints.push_back(hinge);
+        Simulation simulation(scene);
+        for (int k = 0; k < 20; ++k) EXPECT_TRUE(simulation.step().converged);
+        const JointOutput& out = simulation.outputs().joints[0];
+        EXPECT_NEAR(out.motor_force[0], weight_torque, 1e-4 * weight_torque) << kind;
+        EXPECT_NEAR(out.torque.z(), weight_torque, 1e-4 * weight_torque) << kind;
+        EXPECT_NEAR(out.force.y(), gravity, 1e-4 * gravity) << kind;
+        EXPECT_EQ(out.limit_force[0], 0.0);
+    }
+}
+
+// The rod of ALimitHoldsTheWeightOfARod: what holds it is the limit, not a motor.
+TEST(AffineCoupledTruth, ALimitTellsTheTorqueThatItHolds) {
+    Scene scene;
+    scene.dt = 0.01;
+    add_rod(scene, "rod", Vec3::Zero(), Vec3(1, 0, 0));
+    JointSpec hinge = joint_between(JointType::hinge, -1, 0, Vec3::Zero(), Vec3::UnitZ());
+    DriveSpec drive;
+    drive.limits = {{0.0, 0.2}};
+    hinge.drives.push_back(drive);
+    scene.joints.push_back(hinge);
+    Simulation simulation(scene);
+    for (int k = 0; k < 20; ++k) EXPECT_TRUE(simulation.step().converged);
+    EXPECT_NEAR(simulation.outputs().joints[0].limit_force[0], gravity * 0.5, 1e-3);
+    EXPECT_EQ(simulation.outputs().joints[0].motor_force[0], 0.0);
 }
 
 }  // namespace

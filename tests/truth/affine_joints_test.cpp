@@ -6,15 +6,7 @@
 namespace tenon {
 namespace {
 
-JointSpec joint_between(JointType type, int a, int b, const Vec3& point, const Vec3& axis) {
-    JointSpec joint;
-    joint.name = "joint" + std::to_string(b);
-    joint.type = type;
-    joint.bodies = {a, b};
-    joint.point = point;
-    joint.axis = axis;
-    return joint;
-}
+using test::joint_between;
 
 // Twenty steel links from horizontal: Newton needs a few iterations, and joints are closed to round-off.
 TEST(AffineJoints, AHingedChainFallsInFewIterations) {

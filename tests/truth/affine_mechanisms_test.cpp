@@ -57,22 +57,27 @@ Outcome run_and_verify(const Scene& scene) {
     return out;
 }
 
-}  // namespace
-
-TEST(AffineMechanisms, TouchingLinksStayClosedAndApart) {
-    const long count = asked_for("TENON_AFFINE_MECHANISMS", 4), first = asked_for("TENON_MECHANISM_SEED", 1);
+Scene touching_mechanism(long seed) {
     test::MechanismRange range;
     range.most_links = 12;
     range.mass_range = 100.0;
     range.dt_min = 0.005;
     range.dt_max = 0.01;
     range.touching = true;
+    Scene scene = test::random_mechanism(static_cast<std::uint64_t>(seed), range);
+    scene.method = "affine";
+    scene.seconds = 0.5;
+    return scene;
+}
+
+}  // namespace
+
+TEST(AffineMechanisms, TouchingLinksStayClosedAndApart) {
+    const long count = asked_for("TENON_AFFINE_MECHANISMS", 4), first = asked_for("TENON_MECHANISM_SEED", 1);
     long unconverged = 0, open = 0, unclean = 0, refused = 0, jointed = 0, near = 0;
     double worst = 0.0;
     for (long seed = first; seed < first + count; ++seed) {
-        Scene scene = test::random_mechanism(static_cast<std::uint64_t>(seed), range);
-        scene.method = "affine";
-        scene.seconds = 0.5;
+        const Scene scene = touching_mechanism(seed);
         try {
             const Outcome out = run_and_verify(scene);
             unconverged += out.unconverged;
@@ -100,6 +105,19 @@ TEST(AffineMechanisms, TouchingLinksStayClosedAndApart) {
     EXPECT_LE(refused, count / 10);
     EXPECT_LE(unconverged, count / 10);
     EXPECT_LE(open, unconverged);
+}
+
+// Limits and bounded drives whose potentials have corners: steps that only see the piece they start on go to and fro over them
+// until the iterations are used up, with joints left open.
+TEST(AffineMechanisms, CornersOfDrivesAreFound) {
+    for (const long seed : {25, 29, 33, 43, 74}) {
+        Scene scene = touching_mechanism(seed);
+        scene.method_params["max_iterations"] = 100.0;
+        const Outcome out = run_and_verify(scene);
+        EXPECT_EQ(out.unconverged_steps, 0) << "seed " << seed;
+        EXPECT_LT(out.residual, 1e-12) << "seed " << seed;
+        EXPECT_TRUE(out.clean) << "seed " << seed << ": " << out.trouble;
+    }
 }
 
 }  // namespace tenon

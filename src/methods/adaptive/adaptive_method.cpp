@@ -193,7 +193,7 @@ void AdaptiveMethod::rigidify(const Model& model, const State& state) {
 }
 
 void AdaptiveMethod::find_contacts(const Model& model, const State& state, double dt) {
-    contacts_.find(model, state, solids_, states_, poses_);
+    contacts_.find(model, state, solids_, states_, poses_, dt, settings_.baumgarte);
     resting_.take(solids_, states_, contacts_.on_fixed_bodies(), kStill * dt * state.gravity.norm(),
                   contacts_.points());
 }
@@ -376,14 +376,8 @@ double AdaptiveMethod::forecast_impulse(const Model& model, const TouchPoint& p,
     const auto side = [&](const Support& s, double sign) {
         Vec3 velocity = Vec3::Zero();
         if (s.solid >= 0) {
-            const Solid& solid = solids_[s.solid];
-            for (int k = 0; k < s.count; ++k) {
-                const int v = s.vertex[k];
-                const Mat3 block = dt * dt * solid.rest_block[v] + dt * solid.rest_damping_block[v];
-                const double mass = solid.mass[v] + dt * solid.damping[v] + p.normal.dot(block * p.normal);
-                inverse_mass += s.weight[k] * s.weight[k] / mass;
-                velocity += s.weight[k] * states_[s.solid].v[v];
-            }
+            inverse_mass += inverse_mass_of(solids_[s.solid], s, p.normal, dt);
+            for (int k = 0; k < s.count; ++k) velocity += s.weight[k] * states_[s.solid].v[s.vertex[k]];
         } else if (group_of_body_[s.body] >= 0) {
             inverse_mass += 1 / model.bodies.mass[s.body];
             velocity = model::velocity_at(bodies_[s.body], p.point);

@@ -1,13 +1,13 @@
 #include "methods/adaptive/contact_island.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
 namespace tenon::adaptive {
 namespace {
 
-constexpr int kPolishRounds = 4, kPolishSweeps = 20, kPolishRows = 90;
+constexpr int kPolishRounds = 3, kPolishSweeps = 20;
+constexpr int kNewtonRows = 1500, kNewtonIterations = 15;
 
 // At rest gamma lambda = k_b (penetration), and lambda is the force times h.
 double compliance_of(const Settings& settings, const TouchPoint& p, double h) {
@@ -159,7 +159,7 @@ solve::PgsResult ContactIsland::sweep_and_polish(const Settings& settings, doubl
     for (int round = 0; round < kPolishRounds && !result.converged; ++round) {
         best_impulse_ = impulse_;
         best_velocity_ = velocity_;
-        if (!polish()) break;
+        if (!polish(tolerance)) break;
         velocity_ = base_;
         solve::PgsResult again = pgs_.solve(problem_, pgs, impulse_, velocity_);
         again.sweeps += result.sweeps;
@@ -200,61 +200,31 @@ void ContactIsland::write_back(const StepInput& in, const Settings& settings,
     }
 }
 
-// Sweeps are slow where many contacts carry one body. With the states found by them (open, sticking, sliding along a
-// direction) the conditions are linear equations: solved directly, and swept again in case a state was wrong.
-bool ContactIsland::polish() {
+// Sweeps are slow where many contacts carry one body: Newton's method takes over from where they led.
+bool ContactIsland::polish(double tolerance) {
     const solve::PgsProblem& p = problem_;
-    struct Unknown {
-        int row;
-        std::array<double, 3> share{1, 0, 0};  // of its row and the two after it
-    };
-    std::vector<Unknown> unknowns;
-    for (int n = 0; n + 2 < p.rows(); n += 3) {
-        if (!(impulse_[n] > 0)) continue;
-        const double limit = p.friction[n + 1] * impulse_[n],
-                     friction = std::hypot(impulse_[n + 1], impulse_[n + 2]);
-        if (friction < 0.999 * limit) {
-            for (int k = 0; k < 3; ++k) unknowns.push_back({n + k});
-        } else {
-            unknowns.push_back({n, {1, impulse_[n + 1] / impulse_[n], impulse_[n + 2] / impulse_[n]}});
-        }
-    }
-    const int size = static_cast<int>(unknowns.size());
-    if (size == 0 || size > kPolishRows) return false;
-    MatX matrix(size, size);
-    VecX right(size);
-    std::vector<double> work(velocity_.size(), 0.0);
+    const int rows = p.rows();
+    if (rows > kNewtonRows) return false;
     const auto along = [&](int row, const std::vector<double>& v) {
         double sum = 0;
         for (int k = p.j_start[row]; k < p.j_start[row + 1]; ++k) sum += p.j_value[k] * v[p.j_index[k]];
         return sum;
     };
-    for (int j = 0; j < size; ++j) {
-        std::fill(work.begin(), work.end(), 0.0);
-        for (int k = 0; k < 3; ++k) {
-            if (unknowns[j].share[k] == 0) continue;
-            const int row = unknowns[j].row + k;
-            for (int e = p.b_start[row]; e < p.b_start[row + 1]; ++e)
-                work[p.b_index[e]] += unknowns[j].share[k] * p.b_value[e];
-        }
-        for (int i = 0; i < size; ++i) matrix(i, j) = along(unknowns[i].row, work);
-        matrix(j, j) += p.compliance[unknowns[j].row];
-        right[j] = p.target[unknowns[j].row] - along(unknowns[j].row, base_);
+    cones_.matrix.resize(rows, rows);
+    cones_.free.resize(rows);
+    cones_.friction.resize(rows / 3);
+    std::vector<double> work(velocity_.size(), 0.0);
+    for (int j = 0; j < rows; ++j) {
+        for (int e = p.b_start[j]; e < p.b_start[j + 1]; ++e) work[p.b_index[e]] = p.b_value[e];
+        for (int i = 0; i < rows; ++i) cones_.matrix(i, j) = along(i, work);
+        for (int e = p.b_start[j]; e < p.b_start[j + 1]; ++e) work[p.b_index[e]] = 0;
+        cones_.matrix(j, j) += p.compliance[j];
+        cones_.free[j] = along(j, base_) - p.target[j];
+        if (j % 3 == 0) cones_.friction[j / 3] = p.friction[j + 1];
     }
-    const VecX found = matrix.partialPivLu().solve(right);
-    if (!found.allFinite()) return false;
-    std::fill(impulse_.begin(), impulse_.end(), 0.0);
-    for (int j = 0; j < size; ++j)
-        for (int k = 0; k < 3; ++k)
-            if (unknowns[j].share[k] != 0) impulse_[unknowns[j].row + k] = unknowns[j].share[k] * found[j];
-    for (int n = 0; n + 2 < p.rows(); n += 3) {  // back inside the cones
-        impulse_[n] = std::max(0.0, impulse_[n]);
-        const double limit = p.friction[n + 1] * impulse_[n],
-                     friction = std::hypot(impulse_[n + 1], impulse_[n + 2]);
-        const double shrink = friction > limit ? limit / friction : 1.0;
-        impulse_[n + 1] *= shrink;
-        impulse_[n + 2] *= shrink;
-    }
+    VecX x = Eigen::Map<const VecX>(impulse_.data(), rows);
+    solve::solve_cone_newton(cones_, kNewtonIterations, 0.1 * tolerance, x);
+    Eigen::Map<VecX>(impulse_.data(), rows) = x;
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "methods/adaptive/contacts.hpp"
 #include "methods/adaptive/mixed_system.hpp"
 #include "methods/adaptive/settings.hpp"
+#include "solve/cone_newton.hpp"
 #include "solve/pgs.hpp"
 
 namespace tenon::adaptive {
@@ -36,7 +37,7 @@ class ContactIsland {
     void add_rows(const StepInput& in, const Settings& settings, const std::vector<ContactRow>& rows,
                   const std::vector<TouchPoint>& points);
     void add_row(const ContactRow& row, const Vec3& direction, int at);
-    bool polish();
+    bool polish(double tolerance);
     solve::PgsResult sweep_and_polish(const Settings& settings, double tolerance);
     void write_back(const StepInput& in, const Settings& settings, const std::vector<ContactRow>& rows,
                     std::vector<TouchPoint>& points) const;
@@ -46,6 +47,7 @@ class ContactIsland {
     int used_ = 0;  // of groups_
     solve::PgsProblem problem_;
     solve::Pgs pgs_;
+    solve::ConeProblem cones_;
     std::vector<double> impulse_, velocity_, base_, best_impulse_, best_velocity_;
 };
 

@@ -17,6 +17,7 @@ namespace collide = geometry::collide;
 namespace {
 
 constexpr double kSinking = 1e-3;        // of a body's least side, under its own weight
+constexpr double kGiving = 0.5;          // compliance over inverse mass, at most
 constexpr double kClearlyNearer = 0.01;  // of a solid's mean edge
 constexpr double kTied = 1e-6;           // of a solid's mean edge, and of cosines: more than rounding
 constexpr double kOnFace = 1e-9;         // weights this far below zero count as zero
@@ -95,6 +96,17 @@ struct Field {
 
 }  // namespace
 
+double inverse_mass_of(const Solid& solid, const Support& point, const Vec3& direction, double dt) {
+    double sum = 0;
+    for (int k = 0; k < point.count; ++k) {
+        const int v = point.vertex[k];
+        const Mat3 block = dt * dt * solid.rest_block[v] + dt * solid.rest_damping_block[v];
+        sum += point.weight[k] * point.weight[k] /
+               (solid.mass[v] + dt * solid.damping[v] + direction.dot(block * direction));
+    }
+    return sum;
+}
+
 Contacts::Contacts(const Model& model, const State& state, const std::vector<Solid>& solids,
                    const geometry::SignedDistanceOptions& options) {
     std::vector<char> used(model.shapes.size(), 0);
@@ -113,11 +125,13 @@ Contacts::Contacts(const Model& model, const State& state, const std::vector<Sol
         is_plane_.push_back(model.bodies.collides[i] &&
                             model.shape_of(i).primitive.kind == Primitive::Kind::plane);
     shapes_.resize(solids.size());
-    const double gravity = state.gravity.norm() > 0 ? state.gravity.norm() : 9.81;
-    for (int i = 0; i < model.bodies.size(); ++i)
+    if (state.gravity.norm() > 0) gravity_ = state.gravity.norm();
+    for (int i = 0; i < model.bodies.size(); ++i) {
+        mass_.push_back(state.dynamic(i) ? model.bodies.mass[i] : 0.0);
         softness_.push_back(state.dynamic(i) ? kSinking * model.shape_of(i).box.size().minCoeff() /
-                                                   (model.bodies.mass[i] * gravity / collide::max_points)
+                                                   (mass_[i] * gravity_ / collide::max_points)
                                              : 1e300);
+    }
     for (const Solid& solid : solids) {
         Box3 box;
         double mass = 0;
@@ -126,12 +140,13 @@ Contacts::Contacts(const Model& model, const State& state, const std::vector<Sol
         Vec3 size = box.size();
         if (solid.elements.corners == 3) size.z() = size.head<2>().minCoeff();
         const double points = 1.0 + static_cast<double>(solid.surface_vertices.size()) / 8;
-        softness_.push_back(kSinking * size.minCoeff() / (mass * gravity / points));
+        softness_.push_back(kSinking * size.minCoeff() / (mass * gravity_ / points));
     }
 }
 
 void Contacts::find(const Model& model, const State& state, const std::vector<Solid>& solids,
-                    const std::vector<SolidState>& states, const std::vector<Mat34>& poses) {
+                    const std::vector<SolidState>& states, const std::vector<Mat34>& poses, double dt,
+                    double baumgarte) {
     points_.clear();
     ranges_.clear();
     for (std::size_t k = 0; k < shapes_.size(); ++k) find_frame(solids[k], states[k], shapes_[k]);
@@ -158,13 +173,32 @@ void Contacts::find(const Model& model, const State& state, const std::vector<So
     for (TouchPoint& p : points_) {
         p.friction = model.pair_friction(p.a, p.b);
         p.restitution = model.pair_restitution(p.a, p.b);
-        p.softness = std::min(softness_[p.a], softness_[p.b]);
-        const Memory* known = recall(p.key);
-        if (!known) continue;
-        p.fresh = false;
-        p.impulse = known->impulse;
-        p.stretch = known->stretch - known->stretch.dot(p.normal) * p.normal;
+        if (const Memory* known = recall(p.key)) {
+            p.fresh = false;
+            p.impulse = known->impulse;
+            p.stretch = known->stretch - known->stretch.dot(p.normal) * p.normal;
+        }
+        p.softness = softness_of(p, solids, dt, baumgarte);
     }
+}
+
+// The stiffer side's, which is made for a weight at rest. Two loads are larger: a blow, which would take many short steps to
+// stop, and what a light rigid body carries besides itself. A blow leaves at most kGiving / (1 + kGiving) of the speed
+// after a step; and what pushed a rigid body with more than its own weight in the last step finds it as deep as its
+// weight on one contact would have it.
+double Contacts::softness_of(const TouchPoint& p, const std::vector<Solid>& solids, double dt,
+                             double baumgarte) const {
+    const int stiffer = softness_[p.a] <= softness_[p.b] ? p.a : p.b;
+    const Support& side = stiffer == p.a ? p.on_a : p.on_b;
+    double softness = softness_[stiffer];
+    const double inverse_mass = side.solid >= 0      ? inverse_mass_of(solids[side.solid], side, p.normal, dt)
+                                : mass_[stiffer] > 0 ? 1 / mass_[stiffer]
+                                                     : 0.0;
+    if (baumgarte > 0 && inverse_mass > 0)
+        softness = std::min(softness, kGiving * dt * dt / baumgarte * inverse_mass);
+    if (side.solid >= 0) return softness;
+    const double load = p.impulse.dot(p.normal) / dt, weight = mass_[stiffer] * gravity_;
+    return load > weight && weight > 0 ? softness * weight / load : softness;
 }
 
 const Contacts::Memory* Contacts::recall(std::uint64_t key) const {

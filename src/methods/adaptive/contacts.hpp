@@ -21,6 +21,9 @@ struct Support {
     std::array<double, 3> weight{};
 };
 
+// Of a point of a solid in a step of `dt`, by the diagonal blocks of its matrix at rest alone.
+double inverse_mass_of(const Solid& solid, const Support& point, const Vec3& direction, double dt);
+
 struct TouchPoint {
     std::uint64_t key = 0;  // which features meet: the same from step to step
     int a = 0, b = 0;       // numbers in the world; elastic bodies come after bodies
@@ -47,9 +50,11 @@ class Contacts {
     Contacts(const Model& model, const State& state, const std::vector<Solid>& solids,
              const geometry::SignedDistanceOptions& options);
 
-    // All contacts now, in a fixed order, with the impulses they had in the last step.
+    // All contacts now, in a fixed order, with the impulses they had in the last step. In a step of `dt` a share
+    // `baumgarte` of their penetration is undone.
     void find(const Model& model, const State& state, const std::vector<Solid>& solids,
-              const std::vector<SolidState>& states, const std::vector<Mat34>& poses);
+              const std::vector<SolidState>& states, const std::vector<Mat34>& poses, double dt,
+              double baumgarte);
 
     std::vector<TouchPoint>& points() { return points_; }
     const std::vector<TouchPoint>& points() const { return points_; }
@@ -116,10 +121,14 @@ class Contacts {
     static void fill_around(const Solid& solid, SolidShape& shape);
     Vec3 vertex_normal(const Solid& solid, const SolidState& part, SolidShape& shape, int vertex) const;
     void add(TouchPoint point);
+    double softness_of(const TouchPoint& point, const std::vector<Solid>& solids, double dt,
+                       double baumgarte) const;
 
     std::vector<geometry::collide::Collider> colliders_;  // of shapes
     std::vector<char> is_plane_;                          // bodies
     std::vector<double> softness_;                        // of bodies and solids
+    std::vector<double> mass_;                            // of dynamic bodies; 0: others
+    double gravity_ = 9.81;                               // that softness is meant for
     std::vector<SolidShape> shapes_;
     std::vector<Box3> boxes_;
     std::vector<char> moves_;

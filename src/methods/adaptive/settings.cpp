@@ -43,8 +43,7 @@ std::vector<ParamInfo> parameters() {
          "rest",
          0, 1e12},
         {"baumgarte", 0.2, "share of a penetration that is undone in a step (k_b times dt)", 0, 1},
-        {"sweeps", 80.0, "sweeps over the contacts before a direct solve of their states is tried", 1,
-         100000},
+        {"sweeps", 80.0, "sweeps over the contacts before Newton's method takes over", 1, 100000},
         {"tolerance",
          0.0,
          "sweeps stop when no contact's velocity is off by more; 0: what changes strain rates by sqrt(tau_R) "

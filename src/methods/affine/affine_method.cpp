@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <unordered_map>
 #include <utility>
 
 #include "math/binary_io.hpp"
@@ -11,6 +10,7 @@
 #include "methods/affine/barrier_scale.hpp"
 #include "methods/affine/coupled_method.hpp"
 #include "methods/affine/free_body.hpp"
+#include "methods/affine/landing.hpp"
 #include "methods/affine/newton_system.hpp"
 #include "methods/affine/open_start.hpp"
 #include "model/initial_check.hpp"
@@ -104,6 +104,7 @@ StepReport AffineMethod::step(const Model& model, State& state, Outputs& outputs
         plan_ = plan_restitution(model, state, thinnest_body(model, state), dt, settings_, scale_.dhat);
     outputs.contacts.clear();
     joint_loads_.assign(model.joints.size(), {});
+    motor_forces_.assign(model.joints.size(), 0.0);
     fast_impact_ = false;
     totals_ = {};
     for (double done = 0.0; dt - done > 1e-12 * dt;)
@@ -126,10 +127,13 @@ double AffineMethod::advance(const Model& model, State& state, Outputs& outputs,
         predict(model, state, now, h);
         prepare_contacts(model, state, h);
     }
-    StepReport tried = report;
+    const StepReport before = report;
+    const std::vector<PairRecord> pairs_before = field_.memory().records();
     solve_contacts(model, outputs, h, report);  // islands, Newton with CCD-filtered steps
     while (script_presses_too_hard()) {
-        report = tried;
+        // Barriers that a script pushed too hard has stiffened would give friction of that force to the next attempt.
+        report = before;
+        field_.memory().replace(pairs_before);
         path_.clear();
         candidates_.expire();
         predict(model, state, now, h);
@@ -163,7 +167,8 @@ void AffineMethod::prepare_bodies(const Model& model, const State& state, double
     bodies_.potential_scale = potential_scale(settings_.integrator, dt, fresh_history_);
     q_ = state.q;
     external_wrenches(model, state, now, wrenches_);
-    add_motor_torques(model, state, now + dt, wrenches_);
+    given_ = given_torques(model, state, now + dt);
+    add_torques(model, given_, wrenches_);
     motors_ = velocity_motors(model, state, now + dt, dt, tolerance_ * dt);
     load_ = 0.0;
     for (const Wrench& wrench : wrenches_) load_ = std::max(load_, wrench.force.norm());
@@ -403,7 +408,7 @@ bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, i
         int renewed = 1;
         for (const int body : island.bodies) renewed = std::max(renewed, friction_renewed_[body]);
         const int wanted =
-            std::max(settings_.friction_iterations, !fast_impact_ && lands_without_friction(island) ? 2 : 1);
+            std::max(settings_.friction_iterations, !fast_impact_ && friction_is_outdated(island) ? 2 : 1);
         for (; renewed < wanted && results[k].converged; ++renewed) {
             parallel_for(island.pairs.size(), grain_of(island, 16),
                          [&](std::size_t n) { field_.lag_friction(island.pairs[n]); });
@@ -441,27 +446,19 @@ bool AffineMethod::solve_islands(const Outputs& outputs, StepContext& context, i
     return more;
 }
 
-// Friction with the normal forces of the step's start is next to none for a body that touched nothing then: it would set in
-// a step late. Fast impacts are left alone: a second solve may lead a bullet round a plate.
-bool AffineMethod::lands_without_friction(const Island& island) {
-    struct Limits {
-        double lagged = 0.0, now = 0.0;  // of friction, N
-    };
-    std::unordered_map<int, Limits> limits;  // of bodies that touch with friction
+// Fast impacts are left alone: a second solve may lead a bullet round a plate.
+bool AffineMethod::friction_is_outdated(const Island& island) {
+    FrictionLimits limits;
     for (const int pair : island.pairs) {
         const PairContacts& contacts = field_.contacts(pair);
-        if (contacts.mu <= 0.0 || contacts.points.empty()) continue;
-        Limits of_pair;
-        for (const ContactPoint& point : contacts.points) of_pair.now += contacts.mu * point.force;
-        for (const FrictionPoint& point : contacts.friction) of_pair.lagged += point.limit;
-        for (const int body : {field_.pair(pair).a, field_.pair(pair).b}) {
-            if (bodies_.body[body].type != BodyType::dynamic_body) continue;
-            limits[body].lagged += of_pair.lagged;
-            limits[body].now += of_pair.now;
-        }
+        if (contacts.mu <= 0.0) continue;
+        double now = 0.0, lagged = 0.0;
+        for (const ContactPoint& point : contacts.points) now += contacts.mu * point.force;
+        for (const FrictionPoint& point : contacts.friction) lagged += point.limit;
+        for (const int body : {field_.pair(pair).a, field_.pair(pair).b})
+            if (bodies_.body[body].type == BodyType::dynamic_body) limits.add(body, lagged, now);
     }
-    return std::any_of(limits.begin(), limits.end(),
-                       [](const auto& body) { return body.second.lagged < 0.5 * body.second.now; });
+    return limits.some_are_outdated();
 }
 
 void AffineMethod::finish(State& state, double dt) {

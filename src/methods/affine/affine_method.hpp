@@ -41,7 +41,7 @@ class AffineMethod final : public Stepper {
     void solve_free_bodies();
     double rigidity_of(const Model& model, int body) const;
     double smallest_kappa(const Model& model, const State& state) const;
-    bool lands_without_friction(const Island& island);
+    bool friction_is_outdated(const Island& island);
     bool script_presses_too_hard();
     void release_path(const Outputs& outputs);
     Mat34 scripted_target(const Model& model, const State& state, int body, double now, double h) const;
@@ -56,8 +56,7 @@ class AffineMethod final : public Stepper {
     void finish(State& state, double dt);
     void report_pressed(const Model& model, StepReport& report) const;
     void report_contacts(Outputs& outputs, double share, StepReport& report);
-    void report_joints(const Model& model, const State& state, Outputs& outputs, double share,
-                       StepReport& report);
+    void report_joints(const Model& model, State& state, Outputs& outputs, double share, StepReport& report);
     void report_bodies(const Model& model, const State& state, double now, double dt,
                        StepReport& report) const;
     void report_restitution(StepReport& report) const;
@@ -92,9 +91,10 @@ class AffineMethod final : public Stepper {
     std::vector<Mat34> free_;     // where bodies would go without contact
     std::vector<char> finished_;  // bodies whose island has converged
     ContactLoads loads_;
-    std::vector<Wrench> joint_loads_;  // averaged over the step, per joint
-    double smallest_dhat_ = 0.0;       // m: of a pair, however close it starts
-    bool fast_impact_ = false;         // of this step
+    std::vector<Wrench> joint_loads_;   // averaged over the step, per joint
+    std::vector<double> motor_forces_;  // likewise
+    double smallest_dhat_ = 0.0;        // m: of a pair, however close it starts
+    bool fast_impact_ = false;          // of this step
     // Sums over the parts of a step.
     struct Totals {
         int substeps = 0, solves = 0, fallbacks = 0, line_search_steps = 0, builds = 0;
@@ -107,6 +107,7 @@ class AffineMethod final : public Stepper {
     std::vector<ConstraintRow> constraint_rows_;
     std::vector<double> multipliers_;
     std::vector<Motor> motors_;
+    std::vector<GivenTorque> given_;
     std::vector<Mat34> heading_;
     std::vector<char> outside_;  // bodies that left their margin
     std::vector<int>

@@ -106,19 +106,22 @@ void AffineMethod::report_pressed(const Model& model, StepReport& report) const 
     }
 }
 
-void AffineMethod::report_joints(const Model& model, const State& state, Outputs& outputs, double share,
+void AffineMethod::report_joints(const Model& model, State& state, Outputs& outputs, double share,
                                  StepReport& report) {
     if (model.joints.empty()) return;
     joint_reactions(model, state, outputs,
-                    {bodies_, q_, field_, constraint_rows_, multipliers_, motors_, scale_.friction_eps,
-                     settings_.rigidity});
+                    {bodies_, q_, field_, constraint_rows_, multipliers_, motors_, given_,
+                     scale_.friction_eps, settings_.rigidity});
     for (std::size_t j = 0; j < model.joints.size(); ++j) {
         Wrench& sum = joint_loads_[j];
         sum.force += share * outputs.joints[j].force;
         sum.torque += share * outputs.joints[j].torque;
         outputs.joints[j].force = sum.force;
         outputs.joints[j].torque = sum.torque;
+        motor_forces_[j] += share * outputs.joints[j].motor_force[0];
+        outputs.joints[j].motor_force[0] = motor_forces_[j];
     }
+    write_joint_coordinates(model, state, outputs);
     report.joint_residual = joint_residual_max(model, state);
 }
 

@@ -92,6 +92,9 @@ class CoupledContacts {
 
     double evaluate(const std::vector<Vec3>& x);  // contacts there; returns the barriers' energy, J
     void lag_friction();                          // takes the present contacts' forces
+    // Whether something has landed at x, or come to rest, of which lag_friction() did not know; `ahead` is where inertia
+    // would have taken all. Fast impacts do not count: a second solve may lead around what was hit.
+    bool friction_is_outdated(const std::vector<Vec3>& x, const std::vector<Vec3>& ahead) const;
     double friction_energy(const std::vector<Vec3>& x) const;
     // Largest part of the straight move that keeps every gap open, down to the part `keep` of it.
     double safe_step(const std::vector<Vec3>& from, const std::vector<Vec3>& to, double keep) const;

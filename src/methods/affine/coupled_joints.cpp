@@ -96,6 +96,13 @@ double drive_curvature(const DriveRow& row, double c) {
     return row.stiffness * std::abs(c - row.target) <= row.bound ? row.stiffness : 0.0;
 }
 
+int drive_branch(const DriveRow& row, double c) {
+    if (row.kind == Kind::force) return 0;
+    if (row.kind == Kind::limit) return c > row.high ? 1 : c < row.low ? -1 : 0;
+    const double force = row.stiffness * (c - row.target);
+    return force > row.bound ? 1 : force < -row.bound ? -1 : 0;
+}
+
 CoupledJoints::CoupledJoints(const Model& model, const State& state, const CoupledNodes& nodes)
     : model_(&model), nodes_(nodes), still_(state.q), joints_(model.joints) {
     const auto moves = [&](int body) { return body >= 0 && nodes.of_body[body] >= 0; };

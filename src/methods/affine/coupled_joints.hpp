@@ -37,6 +37,8 @@ struct DriveRow {
     double bound = 1e300;
     double low = 0.0, high = 0.0;  // limits
     double reference = 0.0;        // coordinate at the step's start, turns counted
+
+    bool is_motor() const { return kind == Kind::servo || kind == Kind::force; }
 };
 
 std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index);
@@ -51,6 +53,8 @@ struct CoupledDrive {
 double drive_energy(const DriveRow& row, double coordinate);
 double drive_slope(const DriveRow& row, double coordinate);
 double drive_curvature(const DriveRow& row, double coordinate);
+// Which piece of its potential a coordinate is on: -1, 0, 1 from the lowest to the highest.
+int drive_branch(const DriveRow& row, double coordinate);
 
 struct StepTimes {
     double start = 0.0, h = 0.0;
@@ -70,6 +74,9 @@ class CoupledJoints {
     bool empty() const { return rows_.empty() && drives_.empty(); }
     const std::vector<CoupledRow>& rows() const { return rows_; }
     const std::vector<CoupledDrive>& drives() const { return drives_; }
+    // Motors without a bound: equalities, rows one after the other from the first on.
+    const std::vector<CoupledDrive>& servos() const { return servos_; }
+    std::size_t first_servo_row() const { return rows_.size() - active_couplings_.size() - servos_.size(); }
 
     // Values and gradients of all rows at q.
     void linearise(const std::vector<Mat34>& q);

@@ -65,27 +65,6 @@ void set_joint_force(const Joint& joint, const Mat34& load, const Mat34& q, Join
     for (int k = 0; k < 3; ++k) out.torque += q.col(k).cross(load.col(k));
 }
 
-// Coordinates of all joints, turns counted, and their rates.
-void write_joint_coordinates(const Model& model, State& state, Outputs& outputs) {
-    parallel_for(model.joints.size(), 1024, [&](std::size_t j) {
-        const Joint& joint = model.joints[j];
-        const JointType type = joint.spec.type;
-        const int count = type == JointType::distance ? 1 : joint_coordinate_count(type);
-        for (int k = 0; k < count; ++k) {
-            const JointCoordinate c =
-                joint_coordinate(joint, k, side_map(state, joint, 0), side_map(state, joint, 1));
-            const bool turns = coordinate_is_angle(type, k) && !(type == JointType::ball && k == 0);
-            double& value = state.joint_coordinate[j][k];
-            value = turns ? unwrapped(c.value, value) : c.value;
-            double rate = 0.0;
-            for (int side = 0; side < 2; ++side)
-                if (joint.bodies[side] >= 0)
-                    rate += c.gradient[side].cwiseProduct(state.rate[joint.bodies[side]]).sum();
-            outputs.joints[j].coordinate_rate[k] = rate;
-        }
-    });
-}
-
 std::string name_of(const Model& model, int joint) {
     const std::string& name = model.joints[joint].spec.name;
     return name.empty() ? fmt::format("joints[{}]", joint) : "'" + name + "'";
@@ -164,10 +143,6 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     prepare_contacts(model, state, dt);
     CoupledOptions options;
     options.max_iterations = settings_.max_iterations;
-    // Friction that yields looks stuck to steps shorter than its range.
-    options.tolerance = tolerance_ * dt;
-    if (!step_.contacts.friction().empty())
-        options.tolerance = std::min(options.tolerance, 0.1 * scale_.friction_eps);
     options.joint_tolerance = closed_of_scene * length_;
     options.record_path = static_cast<bool>(outputs.path_sink);
     options.most_motion = 10.0 * scale_.dhat;
@@ -176,7 +151,11 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     CoupledResult result;
     const int builds = step_.contacts.builds();
     system_.new_step();
-    for (int round = 0; round < settings_.friction_iterations; ++round) {
+    for (int round = 0, rounds = settings_.friction_iterations; round < rounds; ++round) {
+        // Friction that yields looks stuck to steps shorter than its range.
+        options.tolerance = tolerance_ * dt;
+        if (!step_.contacts.friction().empty())
+            options.tolerance = std::min(options.tolerance, 0.1 * scale_.friction_eps);
         CoupledResult more = CoupledNewton(step_, system_, options, timer_).run(q_, multipliers_);
         const bool settled = more.iterations <= 1;
         result.iterations += more.iterations;
@@ -193,8 +172,12 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
             step_.place_vertices(poses, vertices);
             outputs.path_sink(path_piece(bodies, vertices));
         }
+        if (round == 0 && rounds == 1) {
+            step_.contacts.place(q_, x_);
+            if (step_.contacts.friction_is_outdated(x_, ahead_)) rounds = 2;
+        }
         if (settled || !more.converged) break;
-        if (round + 1 < settings_.friction_iterations) step_.contacts.lag_friction();
+        if (round + 1 < rounds) step_.contacts.lag_friction();
     }
     step_.contacts.end_step();
     report.iterations = result.iterations;
@@ -455,10 +438,19 @@ void CoupledMethod::write_joints(const Model& model, State& state, Outputs& outp
     const std::vector<CoupledRow>& rows = step_.joints.rows();
     for (std::size_t r = 0; r < rows.size(); ++r)
         load[rows[r].joint] -= multipliers_[r] / times_.potential_scale * rows[r].on_second;
+    for (JointOutput& out : outputs.joints) out.motor_force = out.limit_force = {};
     for (const CoupledDrive& drive : step_.joints.drives()) {
         CoupledRow row;
-        const double c = step_.joints.coordinate(drive, q_, &row);
-        load[row.joint] -= drive_slope(drive.row, c) * row.on_second;
+        const double along = -drive_slope(drive.row, step_.joints.coordinate(drive, q_, &row));
+        load[row.joint] += along * row.on_second;
+        JointOutput& out = outputs.joints[row.joint];
+        if (drive.row.is_motor()) out.motor_force[drive.row.coordinate] += along;
+        if (drive.row.kind == DriveRow::Kind::limit) out.limit_force[drive.row.coordinate] += along;
+    }
+    for (std::size_t k = 0; k < step_.joints.servos().size(); ++k) {
+        const DriveRow& servo = step_.joints.servos()[k].row;
+        outputs.joints[servo.joint].motor_force[servo.coordinate] -=
+            multipliers_[step_.joints.first_servo_row() + k] / times_.potential_scale;
     }
     static const Mat34 world = Mat34::Identity();
     for (std::size_t j = 0; j < model.joints.size(); ++j) {

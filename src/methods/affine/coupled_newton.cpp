@@ -17,6 +17,7 @@ constexpr double sufficient = 1e-4;   // part of the promised decrease
 constexpr double price_factor = 2.0;  // times a row's multiplier: what its residual costs
 constexpr double closed_part = 0.01,
                  linear_part = 1e-3;  // of the tolerance: what trial states and linear solves close to
+constexpr int most_branches = 40;     // solves with other pieces of the drives' potentials
 constexpr int most_blocked = 40;      // steps one after the other of which contact leaves nearly nothing
 
 }  // namespace
@@ -51,13 +52,54 @@ void CoupledNewton::find_direction() {
         system_.assemble(step_, *q_, x_, vertices_, *multipliers_);
     }
     const auto stage = timer_.stage("solve");
-    system_.solve(step_, linear_part * options_.joint_tolerance, direction_, *multipliers_);
-    ++result_.solves;
-    slope_ = 0.0;
-    for (std::size_t k = 0; k < direction_.size(); ++k) slope_ += system_.gradient()[k] * direction_[k];
+    gradient_ = system_.gradient();
+    solve_model();
+    if (!step_.joints.drives().empty()) follow_drives();
+    slope_ = slope_of(direction_);
     price_.resize(multipliers_->size(), 0.0);
     for (std::size_t r = 0; r < price_.size(); ++r)
         price_[r] = std::max(price_[r], price_factor * std::abs((*multipliers_)[r]));
+}
+
+void CoupledNewton::solve_model() {
+    system_.solve(step_, linear_part * options_.joint_tolerance, direction_, *multipliers_);
+    ++result_.solves;
+}
+
+double CoupledNewton::slope_of(const std::vector<double>& direction) const {
+    double slope = 0.0;
+    for (std::size_t k = 0; k < direction.size(); ++k) slope += gradient_[k] * direction[k];
+    return slope;
+}
+
+// Limits and bounded drives have potentials of several pieces, far stiffer here than there: with the pieces at q alone steps
+// go to and fro over the corners. The direction has to lead to the minimum of a model that has the corners: Newton's
+// method again, with an exact line search, which ends on corners.
+void CoupledNewton::follow_drives() {
+    const auto& drives = step_.joints.drives();
+    const std::vector<double> plain = direction_, plain_multipliers = *multipliers_;
+    std::vector<double> from, at;
+    std::vector<int> branch = branch_;
+    for (int pass = 0; pass < most_branches; ++pass) {
+        system_.drive_coordinates(direction_, at);
+        bool same = true;
+        for (std::size_t k = 0; k < drives.size(); ++k)
+            same = same && drive_branch(drives[k].row, at[k]) == branch[k];
+        if (same) break;
+        if (pass > 0) {
+            const double part = system_.least_between(step_, from, direction_);
+            for (std::size_t k = 0; k < from.size(); ++k) from[k] += part * (direction_[k] - from[k]);
+            system_.drive_coordinates(from, at);
+        } else {
+            from = direction_;
+        }
+        for (std::size_t k = 0; k < drives.size(); ++k) branch[k] = drive_branch(drives[k].row, at[k]);
+        system_.linearise_drives(step_, at);
+        solve_model();
+    }
+    if (slope_of(direction_) < 0.0 || slope_of(plain) >= 0.0) return;
+    direction_ = plain;
+    *multipliers_ = plain_multipliers;
 }
 
 double CoupledNewton::largest_motion() const {
@@ -129,16 +171,15 @@ double CoupledNewton::filter(double t) {
     return 0.0;
 }
 
-// A bounded drive that held at the last iterate and yields at this one: the step was made for another potential.
+// A drive that was on one piece of its potential at the last iterate and is on another at this one.
 bool CoupledNewton::some_drive_changed_branch() {
     const auto& drives = step_.joints.drives();
     bool changed = false;
-    held_.resize(drives.size(), 0);
+    branch_.resize(drives.size(), 0);
     for (std::size_t k = 0; k < drives.size(); ++k) {
-        const double c = step_.joints.coordinate(drives[k], *q_);
-        const char held = drive_curvature(drives[k].row, c) > 0.0;
-        changed = changed || held != held_[k];
-        held_[k] = held;
+        const int branch = drive_branch(drives[k].row, step_.joints.coordinate(drives[k], *q_));
+        changed = changed || branch != branch_[k];
+        branch_[k] = branch;
     }
     return changed;
 }

@@ -43,6 +43,9 @@ class CoupledNewton {
     bool take_step();
     bool some_drive_changed_branch();
     void find_direction();
+    void solve_model();
+    void follow_drives();
+    double slope_of(const std::vector<double>& direction) const;
     void note_residual();
 
     CoupledStep& step_;
@@ -54,8 +57,8 @@ class CoupledNewton {
     std::vector<double>* multipliers_ = nullptr;
     std::vector<Vec3> x_, trial_x_;
     std::vector<std::vector<Vec3>> vertices_;
-    std::vector<double> direction_, correction_, values_, trial_values_, gap_, price_;
-    std::vector<char> held_;  // bounded drives: on the stiff branch of their potential
+    std::vector<double> direction_, gradient_, correction_, values_, trial_values_, gap_, price_;
+    std::vector<int> branch_;  // of each drive's potential, at q
     double energy_ = 0.0, slope_ = 0.0;
 };
 

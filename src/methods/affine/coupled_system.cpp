@@ -191,11 +191,13 @@ void CoupledSystem::add_contacts(const CoupledStep& step, const std::vector<Vec3
 }
 
 void CoupledSystem::add_drives(const CoupledStep& step, const std::vector<Mat34>& q) {
-    for (const CoupledDrive& drive : step.joints.drives()) {
-        CoupledRow row;
-        const double c = step.joints.coordinate(drive, q, &row);
-        const double slope = step.potential_scale * drive_slope(drive.row, c),
-                     curvature = step.potential_scale * drive_curvature(drive.row, c);
+    const auto& drives = step.joints.drives();
+    drive_rows_.resize(drives.size());
+    for (std::size_t d = 0; d < drives.size(); ++d) {
+        CoupledRow& row = drive_rows_[d] = {};
+        row.value = step.joints.coordinate(drives[d], q, &row);
+        const double slope = step.potential_scale * drive_slope(drives[d].row, row.value),
+                     curvature = step.potential_scale * drive_curvature(drives[d].row, row.value);
         Vec12 direction[4];
         for (int k = 0; k < row.count; ++k) {
             loads_[row.node[k]] += slope * row.gradient[k];
@@ -277,6 +279,7 @@ void CoupledSystem::assemble(CoupledStep& step, const std::vector<Mat34>& q, con
     add_contacts(step, x);
     add_drives(step, q);
     to_increments(step, q, multipliers);
+    keep_drives(step);
     plain_ = matrix_;
     if (!step.joints.rows().empty()) add_rows(step);
     factor();

@@ -19,6 +19,8 @@ class CoupledSystem {
     // multipliers of the rows bend the bodies' turns.
     void assemble(CoupledStep& step, const std::vector<Mat34>& q, const std::vector<Vec3>& x,
                   const std::vector<std::vector<Vec3>>& vertices, const std::vector<double>& multipliers);
+    // The same system but for its drives, whose slopes are linearised at these coordinates instead of at q.
+    void linearise_drives(const CoupledStep& step, const std::vector<double>& at);
     // The Newton direction, with the rows' values closed to `enough`; fills the multipliers.
     void solve(const CoupledStep& step, double enough, std::vector<double>& direction,
                std::vector<double>& multipliers);
@@ -29,6 +31,12 @@ class CoupledSystem {
     const std::vector<double>& gradient() const { return gradient_; }  // of the increments
     const solve::BlockMatrix& matrix() const { return plain_; }
     double row_value(const CoupledStep& step, std::size_t row, const std::vector<double>& increments) const;
+    // Coordinates of the drives after the increments, to first order.
+    void drive_coordinates(const std::vector<double>& increments, std::vector<double>& out) const;
+    // The part of the way from one direction to another at which the model, with the drives' potentials as they are, is
+    // least.
+    double least_between(const CoupledStep& step, const std::vector<double>& from,
+                         const std::vector<double>& to) const;
     int shifts() const { return shifts_; }
     // Nothing is kept over the end of a step that a checkpoint has not.
     void new_step() {
@@ -42,6 +50,7 @@ class CoupledSystem {
     void add_elements(const CoupledStep& step, const std::vector<std::vector<Vec3>>& vertices);
     void add_contacts(const CoupledStep& step, const std::vector<Vec3>& x);
     void add_drives(const CoupledStep& step, const std::vector<Mat34>& q);
+    void keep_drives(const CoupledStep& step);
     void add_point_block(const MaterialPoint& a, const MaterialPoint& b, const Mat3& block);
     void add_point_force(const MaterialPoint& a, const Vec3& gradient);
     void add_square(double stiffness, int count, const int* node, const Vec12* direction);
@@ -68,6 +77,10 @@ class CoupledSystem {
     std::vector<double> gradient_;            // in increments
     std::vector<Mat12> map_;                  // of nodes that turn
     std::vector<std::array<Vec12, 4>> rows_;  // of increments
+    // Of drives: gradients of q, then of increments; the system with their slopes linearised at q.
+    std::vector<CoupledRow> drive_rows_;
+    solve::BlockMatrix at_q_;
+    std::vector<double> gradient_at_q_;
     std::vector<double> row_weight_, scale_;
     std::vector<double> residual_, correction_, open_;
     std::vector<double> search_, image_, load_, change_, best_x_, best_multipliers_;  // of gradients

@@ -6,33 +6,12 @@
 #include <cmath>
 
 #include "methods/affine/affine_method.hpp"
+#include "methods/affine/landing.hpp"
 
 namespace tenon::affine {
 namespace {
 
-// How far one body may go into another in one step, as part of their width across the motion: with 1.07 half-widths balls
-// still meet plates, with 1.7 they go around.
-constexpr double deepest_part = 0.25;
 constexpr double least_part = 1e-4;  // of a step
-constexpr int directions = 8;        // across the motion, in which the width is measured
-
-// Extent of a body's box along a direction.
-double width_along(const Mat34& q, const Box3& box, const Vec3& direction) {
-    return (q.leftCols<3>().transpose() * direction).cwiseAbs().dot(box.size());
-}
-
-// The least width of two bodies together across a direction.
-double width_across(const Mat34& qa, const Box3& a, const Mat34& qb, const Box3& b, const Vec3& motion) {
-    const Vec3 along = motion.normalized();
-    const Vec3 e1 = along.unitOrthogonal(), e2 = along.cross(e1);
-    double least = 1e300;
-    for (int k = 0; k < directions; ++k) {
-        const double angle = EIGEN_PI * k / directions;
-        const Vec3 across = std::cos(angle) * e1 + std::sin(angle) * e2;
-        least = std::min(least, width_along(qa, a, across) + width_along(qb, b, across));
-    }
-    return least;
-}
 
 }  // namespace
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "math/parallel.hpp"
+#include "model/joint_rows.hpp"
+
 namespace tenon::affine {
 namespace {
 
@@ -156,6 +159,26 @@ void add_world_joints(HoldBuilder& hold, const Model& model, const State& state,
         if (side < 0) continue;
         for (const Vec12& row : world_constraint_rows(model, state, joint, side)) hold.fix_row(row);
     }
+}
+
+void write_joint_coordinates(const Model& model, State& state, Outputs& outputs) {
+    parallel_for(model.joints.size(), 1024, [&](std::size_t j) {
+        const Joint& joint = model.joints[j];
+        const JointType type = joint.spec.type;
+        const int count = type == JointType::distance ? 1 : joint_coordinate_count(type);
+        for (int k = 0; k < count; ++k) {
+            const JointCoordinate c =
+                joint_coordinate(joint, k, side_map(state, joint, 0), side_map(state, joint, 1));
+            const bool turns = coordinate_is_angle(type, k) && !(type == JointType::ball && k == 0);
+            double& value = state.joint_coordinate[j][k];
+            value = turns ? unwrapped(c.value, value) : c.value;
+            double rate = 0.0;
+            for (int side = 0; side < 2; ++side)
+                if (joint.bodies[side] >= 0)
+                    rate += c.gradient[side].cwiseProduct(state.rate[joint.bodies[side]]).sum();
+            outputs.joints[j].coordinate_rate[k] = rate;
+        }
+    });
 }
 
 }  // namespace tenon::affine

@@ -37,4 +37,7 @@ std::vector<Vec12> world_constraint_rows(const Model& model, const State& state,
 // Conditions that joints to the world or to static bodies put on one body.
 void add_world_joints(HoldBuilder& hold, const Model& model, const State& state, int body);
 
+// Coordinates of all joints, turns counted, and their rates.
+void write_joint_coordinates(const Model& model, State& state, Outputs& outputs);
+
 }  // namespace tenon::affine

@@ -79,15 +79,20 @@ std::vector<Motor> velocity_motors(const Model& model, const State& state, doubl
     return motors;
 }
 
-void add_motor_torques(const Model& model, const State& state, double time, std::vector<Wrench>& wrenches) {
-    for (const Joint& joint : model.joints) {
-        const MotorSpec* motor = motor_of(joint, MotorSpec::Type::force);
-        if (!motor) continue;
-        const Vec3 axis = axis_of(state, joint);
-        const double torque = std::clamp(motor_target(*motor, state, time), -motor->max, motor->max);
-        const auto [a, b] = joint.bodies;
-        if (a >= 0) wrenches[a].torque -= torque * axis;
-        if (b >= 0) wrenches[b].torque += torque * axis;
+std::vector<GivenTorque> given_torques(const Model& model, const State& state, double time) {
+    std::vector<GivenTorque> torques;
+    for (std::size_t j = 0; j < model.joints.size(); ++j)
+        if (const MotorSpec* motor = motor_of(model.joints[j], MotorSpec::Type::force))
+            torques.push_back({static_cast<int>(j), axis_of(state, model.joints[j]),
+                               std::clamp(motor_target(*motor, state, time), -motor->max, motor->max)});
+    return torques;
+}
+
+void add_torques(const Model& model, const std::vector<GivenTorque>& torques, std::vector<Wrench>& wrenches) {
+    for (const GivenTorque& given : torques) {
+        const auto [a, b] = model.joints[given.joint].bodies;
+        if (a >= 0) wrenches[a].torque -= given.torque * given.axis;
+        if (b >= 0) wrenches[b].torque += given.torque * given.axis;
     }
 }
 

@@ -41,7 +41,13 @@ struct Motor {
 std::vector<Motor> velocity_motors(const Model& model, const State& state, double time, double h,
                                    double motion);
 
-// Torques of force motors, added to the bodies' loads.
-void add_motor_torques(const Model& model, const State& state, double time, std::vector<Wrench>& wrenches);
+// What a force motor does in a step that ends at `time`.
+struct GivenTorque {
+    int joint = -1;
+    Vec3 axis = Vec3::Zero();  // in the world
+    double torque = 0.0;       // N m, on the second body
+};
+std::vector<GivenTorque> given_torques(const Model& model, const State& state, double time);
+void add_torques(const Model& model, const std::vector<GivenTorque>& torques, std::vector<Wrench>& wrenches);
 
 }  // namespace tenon::affine

@@ -107,6 +107,7 @@ void joint_reactions(const Model& model, const State& state, Outputs& outputs, c
     for (JointOutput& joint : outputs.joints) {
         joint.force.setZero();
         joint.torque.setZero();
+        joint.motor_force = {};
     }
     // A row's multiplier pulls body a along ja and body b along jb = -(...): the force on b is its opposite.
     for (std::size_t r = 0; r < step.rows.size(); ++r) {
@@ -115,9 +116,13 @@ void joint_reactions(const Model& model, const State& state, Outputs& outputs, c
         outputs.joints[row.joint].force += force;
         outputs.joints[row.joint].torque += linear_part_times(step.q[row.b], row.lever).cross(force);
     }
+    const auto add_motor = [&](int joint, const Vec3& axis, double torque) {
+        outputs.joints[joint].torque += torque * axis;
+        outputs.joints[joint].motor_force[0] += torque;
+    };
     const auto add_motors = [&] {
-        for (const Motor& motor : step.motors)
-            outputs.joints[motor.joint].torque -= motor_slope(step, motor) * motor.axis;
+        for (const Motor& motor : step.motors) add_motor(motor.joint, motor.axis, -motor_slope(step, motor));
+        for (const GivenTorque& given : step.given) add_motor(given.joint, given.axis, given.torque);
     };
     std::vector<std::vector<int>> joints_of(step.q.size());
     bool any = false;

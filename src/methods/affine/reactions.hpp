@@ -18,11 +18,12 @@ struct SolvedStep {
     const std::vector<ConstraintRow>& rows;
     const std::vector<double>& multipliers;
     const std::vector<Motor>& motors;
+    const std::vector<GivenTorque>& given;
     double friction_eps = 0.0;
     RigidityModel rigidity = RigidityModel::orthogonality;
 };
 
-// Force and torque of every joint on its second body, at the anchor.
+// Force and torque of every joint on its second body, at the anchor, and what its motor has in it.
 void joint_reactions(const Model& model, const State& state, Outputs& outputs, const SolvedStep& step);
 
 }  // namespace tenon::affine

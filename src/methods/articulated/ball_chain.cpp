@@ -187,6 +187,16 @@ void BallChain::balance(BodyField& field, Balance& result) {
 }
 
 void BallChain::refine(BodyField& field) {
+    pass(field, true);
+    for (std::size_t k = 0; k < joints_.size(); ++k) multiplier_[k] += change_[k];
+}
+
+void BallChain::respond(BodyField& field, bool keep) {
+    pass(field, false);
+    for (std::size_t k = 0; keep && k < joints_.size(); ++k) multiplier_[k] += change_[k];
+}
+
+void BallChain::pass(BodyField& field, bool with_gaps) {
     for (int body : bodies)
         field.dq[body] = field.apply_inverse(body, field.inverse(body), field.unbalanced[body]);
     const auto moved = [&](int body, const Vec3& point) -> Vec3 {
@@ -196,8 +206,8 @@ void BallChain::refine(BodyField& field) {
     Vec3 carried = Vec3::Zero();  // from the joint before
     for (std::size_t k = 0; k < joints_.size(); ++k) {
         const Link& link = joints_[k];
-        const Vec3 rhs =
-            gap(field, k) + moved(link.left, link.left_point) - moved(link.right, link.right_point) - carried;
+        Vec3 rhs = moved(link.left, link.left_point) - moved(link.right, link.right_point) - carried;
+        if (with_gaps) rhs += gap(field, k);
         elimination_[k].y = product(elimination_[k].inverse, rhs);
         if (k + 1 < joints_.size()) carried = elimination_[k].upper.transpose() * rhs;
     }
@@ -208,7 +218,6 @@ void BallChain::refine(BodyField& field) {
         push(i, change_, force);
         field.dq[bodies[i]] += field.apply_inverse(bodies[i], field.inverse(bodies[i]), force);
     }
-    for (std::size_t k = 0; k < joints_.size(); ++k) multiplier_[k] += change_[k];
 }
 
 void BallChain::prepare_sweep(const BodyField& field) {

@@ -17,6 +17,7 @@ class BallChain : public Component {
     void solve(BodyField& field) override;
     void balance(BodyField& field, Balance& result) override;
     void refine(BodyField& field) override;
+    void respond(BodyField& field, bool keep) override;
     std::string solver_name() const override { return joints_.empty() ? "free" : "chain"; }
     void write_forces(const BodyField& field, const Model& model, Outputs& outputs) const override;
 
@@ -26,6 +27,8 @@ class BallChain : public Component {
                       const SweepState& state, bool again);
 
   private:
+    // Solves for field.unbalanced, and for what joints are open by, with the factors at hand.
+    void pass(BodyField& field, bool with_gaps);
     struct Link {  // joint k of the chain
         int joint = -1;
         int left = -1, right = -1;     // bodies before and behind it; -1: the world

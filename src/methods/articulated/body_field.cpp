@@ -91,6 +91,7 @@ void judge(BodyField& field, int body, const Mat34& unbalanced, Balance& balance
          (rate + (kind.rigid ? 0.0 : 4.0 * kind.volume_mu + kind.volume_lambda)) / kind.gyration);
     const double left = std::max(unbalanced.col(3).cwiseAbs().maxCoeff(), turning / kind.gyration) - noise;
     balance.force = std::max(balance.force, left);
+    if (!std::isfinite(left)) balance.consistent = false;  // a comparison would pass it over
     double spun = 0.0;
     for (int k = 0; k < 3; ++k)
         spun = std::max(spun, kind.inertia[k] * (x.col(k) - field.target[body].col(k)).norm());
@@ -134,6 +135,7 @@ FieldReport move(BodyField& field, const std::vector<int>& bodies, double length
             field.rotation[body] = normalised_columns(A);
             const Mat3 S = product_left_transposed(field.rotation[body], A);
             set_stretch(field, body, 0.5 * (S + S.transpose()), report);
+            report.finite = report.finite && x.allFinite();
             return;
         }
         const Mat3 S = product_left_transposed(field.rotation[body], linear_part(x));
@@ -148,6 +150,7 @@ FieldReport move(BodyField& field, const std::vector<int>& bodies, double length
         }
         set_linear_part(x, product(field.rotation[body], stretch));
         set_stretch(field, body, stretch, report);
+        report.finite = report.finite && x.allFinite();
     });
 }
 

@@ -35,9 +35,10 @@ struct JointMove {
 
 struct BodyField {
     // per body
-    std::vector<Mat34> x;       // the iterate; static and scripted bodies hold their pose at the step's end
-    std::vector<Mat34> target;  // q~: where inertia and given forces alone would take the body
-    std::vector<Mat34> dq;      // increment: affine part F in the body's turned frame (dA = R F), then dt
+    std::vector<Mat34> x;         // the iterate; static and scripted bodies hold their pose at the step's end
+    std::vector<Mat34> target;    // q~: where inertia and given forces alone would take the body
+    std::vector<Mat34> dq;        // increment: affine part F in the body's turned frame (dA = R F), then dt
+    std::vector<Mat34> coupling;  // force of elastic solids on the body; empty without such
     std::vector<Mat34> unbalanced;  // force that is left at the iterate, joints and contacts included
     std::vector<Mat3> rotation;
     std::vector<Mat3>
@@ -65,6 +66,7 @@ struct BodyField {
     Mat34 force(int body) const {
         Mat34 f = body_force(matrix(body), x[body], target[body], rotation[body], stress[body]);
         if (dense[body] >= 0) f += dense_bodies[dense[body]].force;
+        if (!coupling.empty()) f += coupling[body];
         return f;
     }
     BodyInverse inverse(int body) const { return make_body_inverse(matrix(body), stress[body]); }

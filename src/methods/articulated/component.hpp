@@ -42,6 +42,19 @@ class Component {
     // Solves again for what is out of balance, with the same factors: writes field.dq and adds to the multipliers.
     virtual void refine(BodyField& field) = 0;
 
+    // Increments that forces in field.unbalanced alone would make, with the same factors and joints held: writes field.dq.
+    // `keep`: the multipliers change with it.
+    virtual void respond(BodyField& field, bool keep) = 0;
+
+    // What a component has beside its bodies: predicted with them, moved with them, and led along the path of the convex
+    // solve.
+    virtual void predict_more() {}
+    virtual void move_more(double, FieldReport&) {}
+    virtual void begin_path() {}
+    virtual void step_path(double) {}
+    // An impact, or a limit that was reached: implicit Euler goes on for a while.
+    virtual void restart() {}
+
     // Motors, limits, friction and contacts between its bodies, when it has such.
     virtual BoundedTerms* bounded() { return nullptr; }
     // Friction of contacts between its bodies, from the normal forces at the iterate; by how much one changed, N.

@@ -9,27 +9,13 @@
 namespace tenon::articulated {
 namespace {
 
-constexpr double recovery = 0.8;  // share of an overlap that may remain after a step: no pop
 constexpr double huge = 1e9;
 constexpr double most_carried =
-    1e4;  // times a body's own mass: what may weigh on its contacts through joints
+    1e4;                             // times a body's own mass: what may weigh on its contacts through joints
+constexpr double most_borne = 1e7;   // times what a body's contacts carry otherwise
+constexpr double least_slope = 0.3;  // of a normal, upwards, where one body lies on another
 constexpr double bounce_stiffness =
     1e5;  // of a bouncing contact, times mass / h^2: its share of the speed is right to 1e-5
-
-Box3 box_of(const geometry::collide::Collider& collider, const Mat34& x, double margin) {
-    Box3 box;
-    if (collider.kind == geometry::collide::Collider::Kind::plane) {
-        box.lo.setConstant(-huge);
-        box.hi.setConstant(huge);
-        return box;
-    }
-    const Vec3 center = transform(x, collider.box.center());
-    const Vec3 half = x.leftCols<3>().cwiseAbs() * (0.5 * collider.box.size());
-    box.lo = center - half;
-    box.hi = center + half;
-    box.inflate(margin);
-    return box;
-}
 
 // The same for the same features of the same pair in every step. Mixed (splitmix64), because the three do not fit side by side
 // into 64 bits.
@@ -70,15 +56,37 @@ ContactPoint::Round round_at(const Primitive& solid, const Mat34& placed, const 
     return round;
 }
 
-// How far a point of the body can move in the step, by its velocity.
-double reach(const State& state, const BodyField& field, int body, double radius, double h) {
+}  // namespace
+
+Box3 collider_box(const geometry::collide::Collider& collider, const Mat34& x, double margin) {
+    Box3 box;
+    if (collider.kind == geometry::collide::Collider::Kind::plane) {
+        box.lo.setConstant(-huge);
+        box.hi.setConstant(huge);
+        return box;
+    }
+    const Vec3 center = transform(x, collider.box.center());
+    const Vec3 half = x.leftCols<3>().cwiseAbs() * (0.5 * collider.box.size());
+    box.lo = center - half;
+    box.hi = center + half;
+    box.inflate(margin);
+    return box;
+}
+
+double step_reach(const State& state, const BodyField& field, int body, double radius, double h) {
     if (!field.moving[body]) return 0.0;
     const Mat34& v = state.rate[body];
     return h * (v.col(3).norm() + radius * v.leftCols<3>().norm() * 0.71) +
            0.5 * h * h * state.gravity.norm();
 }
 
-}  // namespace
+Mat3 contact_directions(const Vec3& normal) {
+    Mat3 directions;
+    directions.col(0) = normal;
+    directions.col(1) = normal.unitOrthogonal();
+    directions.col(2) = normal.cross(Vec3(directions.col(1)));
+    return directions;
+}
 
 std::uint64_t contact_key(int a, int b, std::uint64_t feature) {
     const auto pair = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 32) |
@@ -145,16 +153,16 @@ void ContactSet::collider_pairs(const Model& model, const State& state, const Bo
     };
     if (!links_collide_) {  // colliders against links
         double most = 0.0;
-        for (int i : moving_) most = std::max(most, 1.2 * reach(state, field, i, collider(i).radius, h));
+        for (int i : moving_) most = std::max(most, 1.2 * step_reach(state, field, i, collider(i).radius, h));
         fixed_boxes_.clear();
-        for (int f : fixed_) fixed_boxes_.push_back(box_of(collider(f), field.x[f], 0.0));
+        for (int f : fixed_) fixed_boxes_.push_back(collider_box(collider(f), field.x[f], 0.0));
         near_.begin(fixed_boxes_, moving_.size(), most);
         for (std::size_t k = 0; k < moving_.size(); ++k) {
             if (near_.sleeps(k)) continue;
             const int i = moving_[k];
             const double radius = collider(i).radius;
-            near_.find(k, box_of(collider(i), field.x[i], 1.2 * reach(state, field, i, radius, h)), radius,
-                       hits_);
+            near_.find(k, collider_box(collider(i), field.x[i], 1.2 * step_reach(state, field, i, radius, h)),
+                       radius, hits_);
             for (int hit : hits_) pairs_.push_back({fixed_[hit], i});
         }
         return;
@@ -163,9 +171,10 @@ void ContactSet::collider_pairs(const Model& model, const State& state, const Bo
         box.lo.setConstant(2 * huge);
         box.hi.setConstant(2 * huge);
     }
-    for (int f : fixed_) boxes_[f] = box_of(collider(f), field.x[f], 0.0);
+    for (int f : fixed_) boxes_[f] = collider_box(collider(f), field.x[f], 0.0);
     for (int i : moving_)
-        boxes_[i] = box_of(collider(i), field.x[i], 1.2 * reach(state, field, i, collider(i).radius, h));
+        boxes_[i] =
+            collider_box(collider(i), field.x[i], 1.2 * step_reach(state, field, i, collider(i).radius, h));
     broad_.find_pairs(boxes_, pairs_, moves_);
 }
 
@@ -195,6 +204,7 @@ void ContactSet::find(const Model& model, const State& state, const BodyField& f
               [](const auto& p, const auto& q) { return std::pair(p.a, p.b) < std::pair(q.a, q.b); });
     for (const auto& pair : pairs_)
         if (model.may_collide(pair.a, pair.b)) add_pair(model, state, field, pair.a, pair.b, h, impacts);
+    if (links_collide_) bear_what_is_above(model, state, field);
     next_of_body_.assign(points_.size(), -1);
     for (int k = static_cast<int>(points_.size()) - 1; k >= 0; --k) {
         if (points_[k].both_move) continue;
@@ -209,7 +219,8 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
                           int second, double h, std::vector<int>& impacts) {
     const int a = field.moving[second] ? first : second, b = field.moving[second] ? second : first;
     const auto &ca = colliders_[model.bodies.shape[a]], &cb = colliders_[model.bodies.shape[b]];
-    const double margin = 1.2 * (reach(state, field, a, ca.radius, h) + reach(state, field, b, cb.radius, h));
+    const double margin =
+        1.2 * (step_reach(state, field, a, ca.radius, h) + step_reach(state, field, b, cb.radius, h));
     // Bodies as they will be turned at the step's end: what rolls touches there with another point than now.
     const auto pose = [&](int i) -> Mat34 {
         Mat34 placed = field.x[i];
@@ -266,7 +277,7 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
         p.key = contact_key(a, b, contact.id);
         const Vec3 velocity = transform(state.rate[b], p.xb) - transform(state.rate[a], p.xa);
         const double approach = -velocity.dot(p.normal);
-        p.aim = contact.distance < 0.0 ? recovery * contact.distance : 0.0;
+        p.aim = contact.distance < 0.0 ? overlap_left * contact.distance : 0.0;
         const auto last = last_force_.find(p.key);
         const bool fresh = last == last_force_.end();
         p.force = fresh ? 0.0 : last->second;
@@ -300,15 +311,55 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
     }
 }
 
+// Contacts are as stiff as their bodies are heavy. Under something much heavier than themselves they have to be stiff enough for
+// that: downwards from contact to contact, the heaviest counts.
+void ContactSet::bear_what_is_above(const Model& model, const State& state, const BodyField& field) {
+    const double gravity = state.gravity.norm();
+    if (gravity == 0.0) return;
+    const auto rigid = [&](int i) { return field.kinds[field.kind[i]].rigid; };
+    // which of the two lies on the other; -1 where neither does
+    const auto upper = [&](const ContactPoint& p) {
+        const double up = -p.normal.dot(state.gravity) / gravity;
+        return up > least_slope ? p.b : up < -least_slope ? p.a : -1;
+    };
+    bool unequal = false;
+    borne_.assign(model.bodies.size(), 0.0);
+    for (const ContactPoint& p : points_)
+        for (int i : {p.a, p.b})
+            if (field.moving[i]) borne_[i] = carried_[i];
+    for (bool more = true; more;) {  // ends: weights only grow, and only to those of other bodies
+        more = false;
+        for (const ContactPoint& p : points_) {
+            const int top = upper(p), low = top == p.b ? p.a : p.b;
+            if (!p.both_move || !p.active || top < 0 || !rigid(p.a) || !rigid(p.b)) continue;
+            const double weight = std::min(borne_[top], most_borne * carried_[low]);
+            if (weight <= borne_[low]) continue;
+            borne_[low] = weight;
+            more = unequal = true;
+        }
+    }
+    if (!unequal) return;
+    for (ContactPoint& p : points_) {
+        const int top = upper(p);
+        if (top < 0 || !field.moving[top] || !rigid(top)) continue;
+        const double eta = field.eta(top);
+        p.stiffness = std::max(p.stiffness, options_.stiffness * 10.0 * borne_[top] / (eta * eta));
+    }
+}
+
 Vec3 ContactSet::separation(const ContactPoint& contact, const BodyField& field) {
     return transform(field.x[contact.b], contact.xb) - transform(field.x[contact.a], contact.xa);
 }
 
-Vec3 ContactSet::slope(const ContactPoint& contact, const Vec3& separation) const {
+Vec3 contact_slope(const ContactPoint& contact, const Vec3& separation, double least_slide) {
     const Vec3& n = contact.normal;
     const Vec3 moved = separation - contact.start, slide = moved - n * n.dot(moved);
     return contact.stiffness * std::min(0.0, n.dot(separation) - contact.aim) * n +
-           (contact.friction_limit / std::max(slide.norm(), slide_)) * slide;
+           (contact.friction_limit / std::max(slide.norm(), least_slide)) * slide;
+}
+
+Vec3 ContactSet::slope(const ContactPoint& contact, const Vec3& separation) const {
+    return contact_slope(contact, separation, slide_);
 }
 
 Vec3 ContactSet::model_slope(const ContactPoint& contact, const Vec3& separation) {
@@ -318,11 +369,15 @@ Vec3 ContactSet::model_slope(const ContactPoint& contact, const Vec3& separation
     return push * n + contact.slide_stiffness * (moved - n * n.dot(moved));
 }
 
-void ContactSet::choose_branch(ContactPoint& contact, const Vec3& separation) const {
+void choose_contact_branch(ContactPoint& contact, const Vec3& separation, double slide) {
     const Vec3& n = contact.normal;
     const Vec3 moved = separation - contact.start;
     contact.active = n.dot(separation) < contact.aim;
-    contact.slide_stiffness = contact.friction_limit / std::max((moved - n * n.dot(moved)).norm(), slide_);
+    contact.slide_stiffness = contact.friction_limit / std::max((moved - n * n.dot(moved)).norm(), slide);
+}
+
+void ContactSet::choose_branch(ContactPoint& contact, const Vec3& separation) const {
+    choose_contact_branch(contact, separation, slide_);
 }
 
 void ContactSet::make_dense(BodyField& field, const std::vector<int>& bodies) const {
@@ -405,13 +460,16 @@ void ContactSet::roll_listed(const BodyField& field, const std::vector<int>& con
     for (int k : contacts) roll(points_[k], field);
 }
 
-double ContactSet::update_lag(ContactPoint& contact, const BodyField& field, bool settled) const {
-    const Vec3 s = separation(contact, field);
+double update_contact_lag(ContactPoint& contact, const Vec3& s, double slide, bool settled) {
     contact.force = contact.stiffness * std::max(0.0, contact.aim - contact.normal.dot(s));
     const double before = contact.friction_limit;
     if (settled || !contact.bounces) contact.friction_limit = contact.friction * contact.force;
-    choose_branch(contact, s);
+    choose_contact_branch(contact, s, slide);
     return std::abs(contact.friction_limit - before);
+}
+
+double ContactSet::update_lag(ContactPoint& contact, const BodyField& field, bool settled) const {
+    return update_contact_lag(contact, separation(contact, field), slide_, settled);
 }
 
 double ContactSet::update_lag(const BodyField& field, int body, bool settled) {
@@ -479,8 +537,8 @@ void ContactSet::remember() {
         if (c.force > 0.0) last_force_[c.key] = c.force;
 }
 
-void ContactSet::save(std::ostream& out) const {
-    std::vector<std::pair<std::uint64_t, double>> sorted(last_force_.begin(), last_force_.end());
+void save_forces(const ContactForces& last, std::ostream& out) {
+    std::vector<std::pair<std::uint64_t, double>> sorted(last.begin(), last.end());
     std::sort(sorted.begin(), sorted.end());
     std::vector<std::uint64_t> keys;
     std::vector<double> forces;
@@ -489,13 +547,21 @@ void ContactSet::save(std::ostream& out) const {
     write_values(out, forces);
 }
 
-void ContactSet::load(std::istream& in) {
+void load_forces(ContactForces& last, std::istream& in) {
     std::vector<std::uint64_t> keys;
     std::vector<double> forces;
     read_values(in, keys);
     read_values(in, forces);
-    last_force_.clear();
-    for (std::size_t k = 0; k < keys.size() && k < forces.size(); ++k) last_force_[keys[k]] = forces[k];
+    last.clear();
+    for (std::size_t k = 0; k < keys.size() && k < forces.size(); ++k) last[keys[k]] = forces[k];
+}
+
+void ContactSet::save(std::ostream& out) const {
+    save_forces(last_force_, out);
+}
+
+void ContactSet::load(std::istream& in) {
+    load_forces(last_force_, in);
 }
 
 }  // namespace tenon::articulated

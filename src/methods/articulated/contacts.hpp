@@ -56,6 +56,29 @@ struct ContactPoint {
     Round round_a, round_b;
 };
 
+// The law of a contact; `slide`: below this length of a slide friction is smoothed.
+// The gradient of the potential with respect to the separation.
+Vec3 contact_slope(const ContactPoint& contact, const Vec3& separation, double slide);
+// The branch on which a separation is.
+void choose_contact_branch(ContactPoint& contact, const Vec3& separation, double slide);
+// Normal force and the friction that it allows, see ContactSet::update_lag.
+double update_contact_lag(ContactPoint& contact, const Vec3& separation, double slide, bool settled);
+
+// The normal, and two directions along the surface, as columns.
+Mat3 contact_directions(const Vec3& normal);
+
+constexpr double overlap_left = 0.8;  // share of an overlap that may remain after a step: no pop
+
+// How far a point of the body can move in the step, by its velocity.
+double step_reach(const State& state, const BodyField& field, int body, double radius, double h);
+// What a collider's body takes up in the world.
+Box3 collider_box(const geometry::collide::Collider& collider, const Mat34& x, double margin);
+
+// Normal forces by key, from one step to the next.
+using ContactForces = std::unordered_map<std::uint64_t, double>;
+void save_forces(const ContactForces& forces, std::ostream& out);
+void load_forces(ContactForces& forces, std::istream& in);
+
 class ContactSet {
   public:
     ContactSet(const Model& model, const State& state, const ContactOptions& options);
@@ -116,6 +139,7 @@ class ContactSet {
   private:
     double update_lag(ContactPoint& contact, const BodyField& field, bool settled) const;
     void roll(ContactPoint& contact, const BodyField& field) const;
+    void bear_what_is_above(const Model& model, const State& state, const BodyField& field);
     void collider_pairs(const Model& model, const State& state, const BodyField& field, double h);
     void add_pair(const Model& model, const State& state, const BodyField& field, int a, int b, double h,
                   std::vector<int>& impacts);
@@ -138,9 +162,10 @@ class ContactSet {
     geometry::collide::ContactList found_;
     std::vector<ContactPoint> points_;
     std::vector<int> next_of_body_, first_of_body_;  // contacts with colliders, listed per moving body
-    std::unordered_map<std::uint64_t, double> last_force_;
+    ContactForces last_force_;
     double slide_ = 0.0;                         // eps_v h of this step
     const std::vector<Mat34>* start_ = nullptr;  // poses at the start of this step
+    std::vector<double> borne_;  // per body, kg: the heaviest of what rests on it, itself included
 };
 
 // The contacts of some bodies with colliders, as terms of a convex solve.

@@ -94,6 +94,7 @@ double ConvexSolve::step_towards(const std::vector<BoundedTerm>& next) {
         terms_[k].at += length * (next[k].at - terms_[k].at);
         terms_[k].force += length * (next[k].force - terms_[k].force);
     }
+    component_.step_path(length);
     std::vector<Mat34>& present = component_.increment;
     for (std::size_t i = 0; i < component_.bodies.size(); ++i) {
         Mat34& dq = field_.dq[component_.bodies[i]];
@@ -114,6 +115,7 @@ int ConvexSolve::run(int most) {
         double length = 1.0;
         if (solves == 1) {
             read(terms_);
+            component_.begin_path();
             component_.increment.resize(component_.bodies.size());
             for (std::size_t i = 0; i < component_.bodies.size(); ++i)
                 component_.increment[i] = field_.dq[component_.bodies[i]];

@@ -299,6 +299,14 @@ void DualRows::refine(BodyField& field) {
         if (active[r]) multiplier[r] += rhs_[r];
 }
 
+void DualRows::respond(BodyField& field, bool keep) {
+    for (std::size_t c = 0; c < body_.size(); ++c) free_[c] = field.unbalanced[body_[c]];
+    std::fill(rhs_.begin(), rhs_.end(), 0.0);
+    solve_forces(field);
+    for (std::size_t r = 0; keep && r < value.size(); ++r)
+        if (active[r]) multiplier[r] += rhs_[r];
+}
+
 void DualRows::begin_slopes(const BodyField& field) {
     for (std::size_t c = 0; c < body_.size(); ++c)
         slopes_[c] = in_world(field.dq[body_[c]], field.rotation[body_[c]]);

@@ -71,6 +71,8 @@ class DualRows {
     // With the factors of the last solve: increments that remove field.unbalanced and `value - E lambda` of active rows; updates
     // multipliers. Needs balance() before.
     void refine(BodyField& field);
+    // The same for field.unbalanced alone, rows as they are; `keep`: multipliers change with it.
+    void respond(BodyField& field, bool keep);
     // C_r dq of the increments in the field, for rows of blocks that are asked for: call begin_slopes() first.
     void begin_slopes(const BodyField& field);
     double slope(int block, int row) const;

@@ -1,4 +1,6 @@
 // What the articulated method is called, takes and cannot do.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "methods/articulated/method.hpp"
@@ -71,10 +73,48 @@ std::vector<ParamInfo> parameters() {
     };
 }
 
+// A rule for the two materials wins; otherwise the larger of the two.
+double pair_restitution(const Scene& scene, int a, int b, double of_b) {
+    for (auto rule = scene.contact.pairs.rbegin(); rule != scene.contact.pairs.rend(); ++rule) {
+        const auto& m = rule->materials;
+        if (rule->restitution && ((m[0] == a && m[1] == b) || (m[0] == b && m[1] == a)))
+            return *rule->restitution;
+    }
+    return std::max(scene.materials[a].restitution, of_b);
+}
+
+// What an elastic body would bounce off, by name; empty: nothing.
+std::string bounces_off(const Scene& scene, const ElasticSpec& body) {
+    const auto bounces = [&](int material, double restitution) {
+        return pair_restitution(scene, body.material, material, restitution) > 0.0;
+    };
+    const auto own = [&](int material) { return scene.materials[material].restitution; };
+    for (const BodySpec& other : scene.bodies)
+        if (other.collides &&
+            bounces(other.material, other.restitution ? *other.restitution : own(other.material)))
+            return other.name;
+    for (const ElasticSpec& other : scene.elastic)
+        if (&other != &body && bounces(other.material, own(other.material))) return other.name;
+    return "";
+}
+
 std::optional<Unsupported> supports(const Scene& scene) {
-    if (!scene.elastic.empty())
-        return Unsupported{"elastic[0]", "the articulated method has no elastic solids",
-                           "use --method adaptive"};
+    for (std::size_t e = 0; e < scene.elastic.size(); ++e) {
+        const ElasticSpec& body = scene.elastic[e];
+        if (body.plane_strain)
+            return Unsupported{
+                fmt::format("elastic[{}].plane_strain", e),
+                fmt::format("'{}': the articulated method has no plane-strain bodies", body.name),
+                "use --method adaptive"};
+        if (const std::string other = bounces_off(scene, body); !other.empty())
+            return Unsupported{
+                fmt::format("elastic[{}].material", e),
+                fmt::format("'{}' would bounce off '{}': elastic bodies have no restitution in "
+                            "the articulated method, they spring back by themselves",
+                            body.name, other),
+                "give the pair of materials \"restitution\": 0 in contact.pairs, or use "
+                "--method affine"};
+    }
     for (std::size_t j = 0; j < scene.joints.size(); ++j)
         if (scene.joints[j].linear && scene.joints[j].type == JointType::universal)
             return Unsupported{fmt::format("joints[{}].linear", j),

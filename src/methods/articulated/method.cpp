@@ -94,6 +94,10 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
     field_.joint_move.assign(keeps_stress_ ? count : 0, {});
     field_.predicted.assign(keeps_stress_ ? count : 0, Mat3::Identity());
     matrix_step_ = 0.0;
+    if (model.elastic.empty()) return;
+    if (!elastic_) elastic_ = std::make_unique<ElasticParts>(model, state, options_.contact);
+    field_.coupling.assign(count, Mat34::Zero());
+    only_chains_ = false;
 }
 
 StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
@@ -103,6 +107,7 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
     only_swept_ = true;
     warnings_.clear();
     std::fill(restarted_.begin(), restarted_.end(), char{0});
+    if (elastic_) elastic_->new_step();
     if (joints_changed(model, state)) build(model, state);
     if (fresh_ && !has_history_) project_rates(model, state);
     fresh_ = false;
@@ -122,6 +127,7 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
                 for (int body : component->bodies) euler_left_[body] = std::max(euler_left_[body], 2);
         for (std::size_t i = 0; i < restarted_.size(); ++i)
             if (options_.bdf2 && restarted_[i]) euler_left_[i] = std::max(euler_left_[i], 2);
+        if (elastic_) elastic_->end_substeps(options_.bdf2);
     }
     {
         auto guard = timer_.stage("outputs");
@@ -134,8 +140,9 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
 StepReport ArticulatedMethod::make_report(const Model& model, State& state, Outputs& outputs) {
     StepReport report;
     contacts_->write(field_, outputs);
-    report.contacts = static_cast<int>(outputs.contacts.size());
     report.min_distance = contacts_->min_distance(field_);
+    if (elastic_) elastic_->write(field_, outputs, report);
+    report.contacts = static_cast<int>(outputs.contacts.size());
     report.joint_residual = total_.residual;
     report.iterations = total_.solves;
     report.converged = total_.converged;
@@ -149,6 +156,7 @@ StepReport ArticulatedMethod::make_report(const Model& model, State& state, Outp
                       {"polar_fallbacks", static_cast<double>(total_.fallbacks)},
                       {"strain", total_.strain},
                       {"deformation_max", total_.strain * (2.0 + total_.strain)}};
+    if (elastic_) report.metrics.emplace_back("elastic_energy", elastic_->energy(state));
     if (only_swept_) report.metrics.emplace_back("bytes_per_link", sweep_bytes_per_link);
     std::map<std::string, int> solvers;
     for (const Component* component : current_) ++solvers[component->solver_name()];
@@ -173,7 +181,9 @@ bool ArticulatedMethod::advance_in_substeps(const Model& model, State& state, do
         euler_left_ = start_euler;
         if (keeps_stress_) field_.force_stress = stress_before_;
         if (contacts_->enabled() && !last_try) contacts_->load(start_contacts);
+        if (elastic_) elastic_->go_back(state);
     };
+    if (elastic_) elastic_->mark_start(state);
     substeps = std::max(1, substeps);
     total_.strain = 0.0;
     total_.converged = true;
@@ -209,6 +219,7 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
         mark_euler();
         set_targets(model, state, h, end_time, with_history);
         for (const auto& component : components_) refresh(field_, component->bodies);
+        if (elastic_) elastic_->begin(model, state, field_, h, end_time, with_history);
     }
     {
         auto guard = timer_.stage("contacts");
@@ -217,6 +228,7 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
         const auto& euler = field_.euler;  // impacts change the rule
         if (std::find(euler.begin(), euler.end(), 1) != euler.end())
             set_targets(model, state, h, end_time, with_history);
+        if (elastic_) elastic_->begin(model, state, field_, h, end_time, with_history);
     }
     {
         auto guard = timer_.stage("solve");
@@ -228,6 +240,7 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
     auto guard = timer_.stage("commit");
     contacts_->remember();
     commit(model, state, h, with_history);
+    if (elastic_) elastic_->commit(state, with_history);
     return true;
 }
 
@@ -360,6 +373,7 @@ void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, deformation_told_);
     write_values(out, euler_left_);
     contacts_->save(out);
+    if (elastic_) elastic_->save(out, has_history_);
     if (keeps_stress_) write_values(out, field_.force_stress), write_values(out, field_.joint_move);
     if (!has_history_) return;
     write_values(out, previous_q_);
@@ -373,6 +387,7 @@ void ArticulatedMethod::load(std::istream& in) {
     read_value(in, deformation_told_);
     read_values(in, euler_left_);
     contacts_->load(in);
+    if (elastic_) elastic_->load(in, has_history_);
     if (keeps_stress_) read_values(in, field_.force_stress), read_values(in, field_.joint_move);
     if (!has_history_) return;
     read_values(in, previous_q_);

@@ -6,6 +6,7 @@
 
 #include "math/timer.hpp"
 #include "methods/articulated/ball_chain.hpp"
+#include "methods/articulated/elastic_parts.hpp"
 #include "methods/articulated/options.hpp"
 #include "tenon/method.hpp"
 
@@ -63,6 +64,7 @@ class ArticulatedMethod : public Stepper {
     std::vector<int> euler_left_;            // per body: implicit Euler steps still to go
     std::vector<char> restarted_;            // per body: hit in this step
     std::unique_ptr<ContactSet> contacts_;
+    std::unique_ptr<ElasticParts> elastic_;  // null without elastic bodies
     std::vector<std::uint64_t> merged_signature_;
     std::vector<Mat34> previous_q_, previous_rate_;  // one step before the world's state
     bool has_history_ = false;

@@ -13,11 +13,13 @@ namespace tenon::articulated {
 // because BDF2 would carry half the speed from before them on.
 void ArticulatedMethod::find_contacts(const Model& model, const State& state, double h) {
     std::fill(field_.dense.begin(), field_.dense.end(), -1);
-    if (contacts_->enabled()) {
+    if (contacts_->enabled() || elastic_) {
         std::vector<int> impacts;
         contacts_->find(model, state, field_, h, impacts);
+        if (elastic_) elastic_->find_contacts(model, state, field_, h, impacts);
         std::vector<char> hit(components_.size(), 0);
         for (int body : impacts) hit[component_of_[body]] = 1;
+        if (elastic_) elastic_->spread_impacts(component_of_, hit);
         for (std::size_t c = 0; c < components_.size(); ++c)
             if (hit[c]) restart_history(*components_[c]);
     }
@@ -39,9 +41,10 @@ void ArticulatedMethod::restart_history(const Component& component) {
 // True when a component that is stepped by BDF2 has reached a limit: the step has to be made again.
 bool ArticulatedMethod::restart_at_limits() {
     bool any = false;
-    for (const Component* component : current_)
+    for (Component* component : current_)
         if (component->reached_limit() && !field_.euler[component->bodies.front()]) {
             restart_history(*component);
+            component->restart();
             any = true;
         }
     return any;
@@ -86,6 +89,7 @@ void ArticulatedMethod::merge_touching(const Model& model, const State& state) {
     for (std::size_t c = 0; c < components_.size(); ++c)
         if (!merges[c]) current_.push_back(components_[c].get());
     for (const auto& component : merged_) current_.push_back(component.get());
+    if (elastic_) elastic_->couple(field_, current_);
     touched_.assign(current_.size(), {});
     int dense = 0;
     if (contacts_->enabled())

@@ -236,17 +236,28 @@ void NetComponent::balance(BodyField& field, Balance& result) {
     for (const Vec3& f : force_) result.scale = std::max(result.scale, f.norm());
 }
 
-// The points' forces balance to the last digit in every solve; what is left is where bodies have them.
 void NetComponent::refine(BodyField& field) {
+    set_positions(field);
+    pass(field, true);
+    for (std::size_t s = 0; s < force_.size(); ++s) force_[s] += change_[s];
+}
+
+void NetComponent::respond(BodyField& field, bool keep) {
+    std::fill(position_.begin(), position_.end(), Vec3::Zero());
+    pass(field, false);
+    for (std::size_t s = 0; keep && s < force_.size(); ++s) force_[s] += change_[s];
+}
+
+// The points' forces balance to the last digit in every solve; what is left is where bodies have them.
+void NetComponent::pass(BodyField& field, bool with_places) {
     parallel_for(bodies.size(), kGrain, [&](std::size_t b) {
         const int body = bodies[b];
         field.dq[body] = field.apply_inverse(body, field.inverse(body), field.unbalanced[body]);
         for (int j = 0; j < net_.points_of(static_cast<int>(b)); ++j)
             wanted_[net_.slot(static_cast<int>(b), j)] =
-                transform(field.x[body], layout_.body_anchors[b][j]) +
+                (with_places ? transform(field.x[body], layout_.body_anchors[b][j]) : Vec3(Vec3::Zero())) +
                 field.moved_point(body, field.dq[body], layout_.body_anchors[b][j]);
     });
-    set_positions(field);
     change_.resize(force_.size());
     net_.solve(wanted_, position_, change_);
     parallel_for(bodies.size(), kGrain, [&](std::size_t b) {
@@ -255,7 +266,6 @@ void NetComponent::refine(BodyField& field) {
         push(b, change_, force);
         field.dq[body] += field.apply_inverse(body, field.inverse(body), force);
     });
-    for (std::size_t s = 0; s < force_.size(); ++s) force_[s] += change_[s];
 }
 
 // A joint's force acts on its second body; what the net does to a body at a point is minus `force_`.

@@ -26,10 +26,13 @@ class NetComponent : public Component {
     void solve(BodyField& field) override;
     void balance(BodyField& field, Balance& result) override;
     void refine(BodyField& field) override;
+    void respond(BodyField& field, bool keep) override;
     std::string solver_name() const override { return "points"; }
     void write_forces(const BodyField& field, const Model& model, Outputs& outputs) const override;
 
   private:
+    // Solves for field.unbalanced, and for where bodies and points are, with the factors at hand.
+    void pass(BodyField& field, bool with_places);
     struct Link {
         int joint = -1;
         std::array<int, 2> bodies{-1, -1};

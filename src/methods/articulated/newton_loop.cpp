@@ -43,15 +43,16 @@ int NewtonLoop::most_solves(int iteration) const {
 
 SolveReport NewtonLoop::run() {
     const std::vector<int>& bodies = component_.bodies;
-    predict(field_, bodies, !touches_);
     component_.last_try = !may_give_up_;
+    predict(field_, bodies, !touches_);
+    component_.predict_more();
     // where no smaller steps come after this one, friction that settles slowly is worth waiting for
     const int most = may_give_up_ ? options_.max_iterations : last_try_iterations * options_.max_iterations;
     for (int iteration = 1; iteration <= most; ++iteration) {
         check_interrupt();
         ConvexSolve convex(field_, contacts_, component_, touched_);
         report_.solves += convex.run(most_solves(iteration));
-        if (!note(move(field_, bodies)) || (may_give_up_ && turned_ > too_far)) break;
+        if (!note(move_all()) || (may_give_up_ && turned_ > too_far)) break;
         if (correct() && iteration >= options_.min_iterations) {
             report_.converged = true;
             remember_joint_moves(field_, bodies);
@@ -88,18 +89,25 @@ bool NewtonLoop::correct() {
         before = now;
         component_.refine(field_);
         ++report_.corrections;
-        if (!note(move(field_, component_.bodies))) return false;
+        if (!note(move_all())) return false;
     }
     component_.update_lag(field_, false);
     for (int body : touched_) contacts_.update_lag(field_, body, false);
     return false;
 }
 
+FieldReport NewtonLoop::move_all() {
+    FieldReport report = move(field_, component_.bodies);
+    component_.move_more(1.0, report);
+    return report;
+}
+
 // False when the increment was not finite and the step may be made again in smaller ones.
 bool NewtonLoop::note(const FieldReport& moved) {
     finite_ = moved.finite;
     if (!finite_ && !may_give_up_)
-        throw StepFailure("the solve gave numbers that are not finite", component_.bodies.front());
+        throw StepFailure("the solve gave numbers that are not finite",
+                          component_.bodies.empty() ? -1 : component_.bodies.front());
     if (!finite_) return false;
     turned_ = moved.turn;
     report_.fallbacks += moved.fallbacks;

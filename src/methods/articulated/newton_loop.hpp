@@ -22,6 +22,7 @@ class NewtonLoop {
     int most_solves(int iteration) const;
     bool correct();
     Balance judge_iterate();
+    FieldReport move_all();  // bodies, and what the component has beside them
     bool note(const FieldReport& moved);
     double distance(const Balance& balance) const;
 

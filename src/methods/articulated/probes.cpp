@@ -61,42 +61,47 @@ void cylinder_probes(const Primitive& cylinder, const Vec3& normal, std::vector<
         }
 }
 
+PlacedDistance::PlacedDistance(const Primitive* primitive, const geometry::SignedDistance* field,
+                               const Mat34& collider)
+    : primitive_(primitive), field_(field), rotation_(collider.leftCols<3>()), origin_(collider.col(3)) {
+    if (!primitive) return;
+    origin_ += rotation_ * primitive->frame.position;
+    rotation_ = rotation_ * primitive->frame.rotation.toRotationMatrix();
+}
+
+bool PlacedDistance::at(const Vec3& point, FieldSample& sample) const {
+    const Vec3 local = rotation_.transpose() * (point - origin_);
+    if (primitive_) {
+        sample = primitive_distance(*primitive_, local);
+    } else {
+        const auto found = field_->sample(local);
+        const double length = found.gradient.norm();
+        if (length < 1e-6) return false;
+        sample = {found.distance, found.gradient / length};
+    }
+    sample.normal = rotation_ * sample.normal;
+    return true;
+}
+
 void probe_contacts(const Primitive* primitive, const geometry::SignedDistance* field, const Mat34& collider,
                     const Shape& shape, const std::vector<Probe>& fixed_probes, const Mat34& body,
                     double margin, std::size_t most, geometry::collide::ContactList& out) {
     const std::size_t first = out.size();
-    Mat3 R = collider.leftCols<3>();
-    Vec3 t = collider.col(3);
-    if (primitive) {
-        t += R * primitive->frame.position;
-        R = R * primitive->frame.rotation.toRotationMatrix();
-    }
-    const auto sample_at = [&](const Vec3& point, FieldSample& sample) {
-        const Vec3 local = R.transpose() * (point - t);
-        if (primitive) {
-            sample = primitive_distance(*primitive, local);
-            return true;
-        }
-        const auto found = field->sample(local);
-        const double length = found.gradient.norm();
-        if (length < 1e-6) return false;
-        sample = {found.distance, found.gradient / length};
-        return true;
-    };
+    const PlacedDistance surface(primitive, field, collider);
     FieldSample sample;
     std::vector<Probe> turned;
     if (shape.primitive.kind == Kind::cylinder) {
-        if (!sample_at(body.col(3), sample)) return;
-        cylinder_probes(shape.primitive, body.leftCols<3>().transpose() * (R * sample.normal), turned);
+        if (!surface.at(body.col(3), sample)) return;
+        cylinder_probes(shape.primitive, body.leftCols<3>().transpose() * sample.normal, turned);
     }
     const std::vector<Probe>& probes = turned.empty() ? fixed_probes : turned;
     for (std::size_t k = 0; k < probes.size(); ++k) {
         const Vec3 at = transform(body, probes[k].center);
-        if (!sample_at(at, sample)) continue;
+        if (!surface.at(at, sample)) continue;
         const double distance = sample.distance - probes[k].radius;
         if (distance > margin) continue;
         geometry::collide::PairContact contact;
-        contact.normal = R * sample.normal;
+        contact.normal = sample.normal;
         contact.distance = distance;
         contact.point = at - (probes[k].radius + 0.5 * distance) * contact.normal;
         contact.id = static_cast<std::uint32_t>(k);

@@ -28,6 +28,20 @@ using geometry::FieldSample;
 using geometry::has_closed_form;
 using geometry::primitive_distance;
 
+// The signed distance of a collider in the world: of its primitive in closed form, or of its field.
+class PlacedDistance {
+  public:
+    PlacedDistance(const Primitive* primitive, const geometry::SignedDistance* field, const Mat34& collider);
+    // Normals are the world's. False where the field has no gradient.
+    bool at(const Vec3& point, FieldSample& sample) const;
+
+  private:
+    const Primitive* primitive_;
+    const geometry::SignedDistance* field_;
+    Mat3 rotation_;
+    Vec3 origin_;
+};
+
 // Appends contacts closer than `margin`, normals from the collider to the body, at most `most` of them.
 void probe_contacts(const Primitive* primitive, const geometry::SignedDistance* field, const Mat34& collider,
                     const Shape& shape, const std::vector<Probe>& probes, const Mat34& body, double margin,

@@ -332,6 +332,8 @@ void RigidMethod::load(std::istream& in) {
 
 std::optional<Unsupported> rigid_supports(const Scene& scene) {
     const std::string cure = "use \"model\": \"corotated\"";
+    if (!scene.elastic.empty())
+        return Unsupported{"elastic[0]", "the rigid reference has no elastic bodies", cure};
     for (std::size_t j = 0; j < scene.joints.size(); ++j) {
         const JointSpec& joint = scene.joints[j];
         const std::string path = fmt::format("joints[{}]", j);

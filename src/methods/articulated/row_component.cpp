@@ -75,14 +75,6 @@ bool stretches(const Model& model, const Joint& joint, const Moving& moving) {
     });
 }
 
-Mat3 contact_directions(const Vec3& normal) {
-    Mat3 directions;
-    directions.col(0) = normal;
-    directions.col(1) = normal.unitOrthogonal();
-    directions.col(2) = normal.cross(Vec3(directions.col(1)));
-    return directions;
-}
-
 }  // namespace
 
 RowComponent::RowComponent(const Model& model, const State& state, std::vector<int> component_bodies,
@@ -491,6 +483,12 @@ void RowComponent::balance(BodyField& field, Balance& result) {
 
 void RowComponent::refine(BodyField& field) {
     rows_.refine(field);
+    for (int body : free_bodies_)
+        field.dq[body] = field.apply_inverse(body, field.inverse(body), field.unbalanced[body]);
+}
+
+void RowComponent::respond(BodyField& field, bool keep) {
+    rows_.respond(field, keep);
     for (int body : free_bodies_)
         field.dq[body] = field.apply_inverse(body, field.inverse(body), field.unbalanced[body]);
 }

@@ -22,6 +22,7 @@ class RowComponent : public Component, private BoundedTerms {
     void solve(BodyField& field) override;
     void balance(BodyField& field, Balance& result) override;
     void refine(BodyField& field) override;
+    void respond(BodyField& field, bool keep) override;
     BoundedTerms* bounded() override { return this; }
     double update_lag(const BodyField& field, bool settled) override;
     bool reached_limit() const override;

@@ -2,98 +2,25 @@
 
 #include <algorithm>
 
-#include "solve/small_cholesky.hpp"
-
 namespace tenon::articulated {
 namespace {
 
-using solve::cholesky_in_place;
-using solve::solve_lower;
-using solve::solve_lower_transposed;
-
-// Cholesky factor in place, 1/L_jj on the diagonal. The matrices here are definite: inertia is part of each.
-template <int N>
-void factor_body(double* a) {
-    for (int j = 0; j < N; ++j) {
-        double* column = a + j * N;
-        for (int k = 0; k < j; ++k) {
-            const double* done = a + k * N;
-            const double factor = done[j];
-            for (int i = j; i < N; ++i) column[i] -= factor * done[i];
-        }
-        const double inverse = 1.0 / __builtin_sqrt(column[j]);
-        column[j] = inverse;
-        for (int i = j + 1; i < N; ++i) column[i] *= inverse;
-    }
-}
-
-template <int N>
-void lower(const double* a, double* x) {
-    for (int j = 0; j < N; ++j) {
-        const double value = x[j] * a[j * N + j];
-        x[j] = value;
-        for (int i = j + 1; i < N; ++i) x[i] -= a[j * N + i] * value;
-    }
-}
-
-template <int N>
-void lower_transposed(const double* a, double* x) {
-    for (int j = N - 1; j >= 0; --j) {
-        double value = x[j];
-        for (int i = j + 1; i < N; ++i) value -= a[j * N + i] * x[i];
-        x[j] = value * a[j * N + j];
-    }
-}
-
-template <int N>
-double dot(const double* a, const double* b) {
-    double sum = 0.0;
-    for (int i = 0; i < N; ++i) sum += a[i] * b[i];
-    return sum;
-}
-
-template <int N>
-void reduce(const double* L, double* own, double* S, int rows, const double* compliance) {
-    for (int r = 0; r < rows; ++r) {
-        lower<N>(L, own + r * N);
-        for (int s = 0; s <= r; ++s) S[r + s * rows] = dot<N>(own + r * N, own + s * N);
-        S[r + r * rows] += compliance[r];
-    }
-}
-
-// K_p += Z^T Z with Z = Ls^-1 C_p, whose rows lie one after the other.
-template <int N>
-void pass_on(const double* S, double* above, double* K, int rows) {
-    for (int r = 0; r < rows; ++r) {
-        double* z = above + r * N;
-        for (int s = 0; s < r; ++s) {
-            const double factor = S[r + s * rows];
-            for (int i = 0; i < N; ++i) z[i] -= factor * above[s * N + i];
-        }
-        const double inverse = S[r + r * rows];  // of a redundant row 0
-        for (int i = 0; i < N; ++i) z[i] *= inverse;
-        for (int j = 0; j < N; ++j)
-            for (int i = j; i < N; ++i) K[i + j * N] += z[i] * z[j];
-    }
-}
-
-template <class Six, class Twelve>
-void by_size(int size, const Six& six, const Twelve& twelve) {
-    if (size == 6)
-        six();
-    else
-        twelve();
-}
-
-// A force or a row's gradient, world frame, as a vector over the body's unknowns.
-void write_vector(const Mat3& rotation, const Mat34& load, int size, double* to) {
-    const Mat3 G = product_left_transposed(rotation, linear_part(load));
+// A force or a row's gradient, world frame, as a vector over the body's unknowns, `stride` apart.
+[[gnu::always_inline]] inline void write_vector(const Mat3& rotation, const Mat34& load, int size, double* to,
+                                                int stride) {
+    const auto turned = [&](int i, int k) {  // R^T times the linear part
+        return rotation(0, i) * load(0, k) + rotation(1, i) * load(1, k) + rotation(2, i) * load(2, k);
+    };
     if (size == 6) {
-        const Vec3 torque = torque_of(G);
-        for (int i = 0; i < 3; ++i) to[i] = torque[i], to[3 + i] = load(i, 3);
+        for (int p = 0; p < 3; ++p) {
+            const int i = (p + 1) % 3, j = (p + 2) % 3;
+            to[p * stride] = turned(j, i) - turned(i, j);  // torque_of
+            to[(3 + p) * stride] = load(p, 3);
+        }
     } else {
-        for (int i = 0; i < 9; ++i) to[i] = G.data()[i];
-        for (int i = 0; i < 3; ++i) to[9 + i] = load(i, 3);
+        for (int k = 0; k < 3; ++k)
+            for (int i = 0; i < 3; ++i) to[(i + 3 * k) * stride] = turned(i, k);
+        for (int i = 0; i < 3; ++i) to[(9 + i) * stride] = load(i, 3);
     }
 }
 
@@ -102,7 +29,7 @@ void write_matrix(const BodyField& field, int body, double* to) {
     const Mat3& R = field.rotation[body];
     const bool dense = field.dense[body] >= 0;
     if (kind.rigid) {
-        Eigen::Map<Mat6> K(to);
+        Eigen::Map<Mat6, 0, Eigen::OuterStride<padded(6)>> K(to);
         if (dense) {  // its translations are in the turned frame
             K = field.dense_bodies[field.dense[body]].rigid_matrix;
             K.bottomRightCorner<3, 3>() = (R * K.bottomRightCorner<3, 3>() * R.transpose()).eval();
@@ -191,27 +118,26 @@ bool TreeRecursion::build(const std::vector<int>& bodies, const std::vector<Bloc
     for (const Block& block : blocks) end = std::max(end, block.row_start + block.rows);
     active_row_.assign(end, -1);
     compliance_.assign(end, 0.0);
-    reduced_.assign(end, 0.0);
     laid_out_ = false;
     return true;
 }
 
 void TreeRecursion::lay_out(const BodyField& field) {
-    std::size_t matrices = 0, vectors = 0;
-    int most = 0;
+    std::size_t matrices = 0, vectors = 0, reduced = 0;
     for (Node& node : nodes_) node.size = field.matrix(bodies_[node.place]).rigid ? 6 : 12;
     for (Node& node : nodes_) {
-        const std::size_t rows = links_[node.link].rows, size = node.size;
-        node.matrix = matrices, matrices += size * size;
-        node.own = matrices, matrices += size * rows;
-        node.schur = matrices, matrices += rows * rows;
-        node.above = matrices, matrices += node.parent < 0 ? 0 : nodes_[node.parent].size * rows;
-        node.vector = vectors, vectors += size;
-        most = std::max(most, static_cast<int>(rows));
+        const std::size_t rows = links_[node.link].rows, row_places = padded(static_cast<int>(rows));
+        const std::size_t size = node.size, places = padded(node.size);
+        node.matrix = matrices, matrices += places * size;
+        node.own = matrices, matrices += size * row_places;
+        node.schur = matrices, matrices += row_places * rows;
+        node.above = matrices, matrices += node.parent < 0 ? 0 : padded(nodes_[node.parent].size) * rows;
+        node.vector = vectors, vectors += places;
+        node.reduced = reduced, reduced += row_places;
     }
     values_.assign(matrices, 0.0);
     vectors_.assign(vectors, 0.0);
-    original_.assign(most, 0.0);
+    reduced_.assign(reduced, 0.0);
     laid_out_ = true;
 }
 
@@ -220,86 +146,60 @@ void TreeRecursion::begin(const BodyField& field) {
     for (const Node& node : nodes_) write_matrix(field, bodies_[node.place], values_.data() + node.matrix);
 }
 
+void TreeRecursion::clear_rows(const Node& node) {
+    std::fill_n(values_.data() + node.own, node.size * padded(node.active), 0.0);
+}
+
 void TreeRecursion::write_row(const BodyField& field, const Node& node, int side, int row,
                               const Mat34& gradient) {
     const Node& of = side == 0 ? node : nodes_[node.parent];
-    double* to =
-        values_.data() + (side == 0 ? node.own : node.above) + static_cast<std::size_t>(row) * of.size;
-    write_vector(field.rotation[bodies_[of.place]], gradient, of.size, to);
+    const Mat3& rotation = field.rotation[bodies_[of.place]];
+    if (side == 0)
+        write_vector(rotation, gradient, of.size, values_.data() + node.own + row, padded(node.active));
+    else
+        write_vector(rotation, gradient, of.size, values_.data() + node.above + row * padded(of.size), 1);
 }
 
 void TreeRecursion::eliminate(const Node& node) {
-    double* K = values_.data() + node.matrix;
-    double* own = values_.data() + node.own;
-    double* S = values_.data() + node.schur;
-    const double* compliance = compliance_.data() + links_[node.link].row_start;
-    const int rows = node.active;
-    by_size(
-        node.size, [&] { factor_body<6>(K), reduce<6>(K, own, S, rows, compliance); },
-        [&] { factor_body<12>(K), reduce<12>(K, own, S, rows, compliance); });
-    for (int r = 0; r < rows; ++r) original_[r] = S[r + r * rows];
-    cholesky_in_place(S, rows, rows, original_.data());
+    double *at = values_.data(), *S = at + node.schur;
+    kernel_->eliminate(node.size, node.active, at + node.matrix, at + node.own, S,
+                       compliance_.data() + links_[node.link].row_start);
     if (node.parent < 0) return;
     const Node& parent = nodes_[node.parent];
-    double *above = values_.data() + node.above, *up = values_.data() + parent.matrix;
-    by_size(
-        parent.size, [&] { pass_on<6>(S, above, up, rows); }, [&] { pass_on<12>(S, above, up, rows); });
+    kernel_->pass_on(parent.size, node.active, S, at + node.above, at + parent.matrix);
 }
 
 void TreeRecursion::solve(const std::vector<Mat34>& force, const std::vector<double>& value, BodyField& field,
                           std::vector<double>& multiplier) {
+    const double* at = values_.data();
     for (const Node& node : nodes_)
         write_vector(field.rotation[bodies_[node.place]], force[node.place], node.size,
-                     vectors_.data() + node.vector);
+                     vectors_.data() + node.vector, 1);
     for (const Node& node : nodes_) {  // to the root: f becomes L^-1 f
-        const double* own = values_.data() + node.own;
-        double* f = vectors_.data() + node.vector;
         const int start = links_[node.link].row_start, rows = node.active;
-        double* s = reduced_.data() + start;
-        by_size(
-            node.size,
-            [&] {
-                lower<6>(values_.data() + node.matrix, f);
-                for (int r = 0; r < rows; ++r) s[r] = dot<6>(own + r * 6, f);
-            },
-            [&] {
-                lower<12>(values_.data() + node.matrix, f);
-                for (int r = 0; r < rows; ++r) s[r] = dot<12>(own + r * 12, f);
-            });
-        for (int r = 0; r < rows; ++r) s[r] += value[active_row_[start + r]];
-        solve_lower(values_.data() + node.schur, rows, rows, s);
+        double *f = vectors_.data() + node.vector, *s = reduced_.data() + node.reduced;
+        for (int r = 0; r < rows; ++r) s[r] = value[active_row_[start + r]];
+        for (int r = rows; r < padded(rows); ++r) s[r] = 0.0;
+        kernel_->forward(node.size, rows, at + node.matrix, at + node.own, at + node.schur, f, s);
         if (node.parent < 0) continue;
         const Node& parent = nodes_[node.parent];
-        const double* above = values_.data() + node.above;
-        double* up = vectors_.data() + parent.vector;
-        for (int r = 0; r < rows; ++r)
-            for (int i = 0; i < parent.size; ++i) up[i] -= above[r * parent.size + i] * s[r];
+        kernel_->forward_parent(parent.size, rows, at + node.above, s, vectors_.data() + parent.vector);
     }
     for (std::size_t n = nodes_.size(); n-- > 0;) {  // and back
         const Node& node = nodes_[n];
-        const double* own = values_.data() + node.own;
-        double* f = vectors_.data() + node.vector;
         const int start = links_[node.link].row_start, rows = node.active;
-        double* s = reduced_.data() + start;
+        double *f = vectors_.data() + node.vector, *s = reduced_.data() + node.reduced;
         if (node.parent >= 0) {
             const Node& parent = nodes_[node.parent];
-            const double *above = values_.data() + node.above, *dq = vectors_.data() + parent.vector;
-            for (int r = 0; r < rows; ++r)
-                for (int i = 0; i < parent.size; ++i) s[r] += above[r * parent.size + i] * dq[i];
+            kernel_->backward_parent(parent.size, rows, at + node.above, vectors_.data() + parent.vector, s);
         }
-        solve_lower_transposed(values_.data() + node.schur, rows, rows, s);
-        for (int r = 0; r < rows; ++r) {
-            multiplier[active_row_[start + r]] = s[r];
-            for (int i = 0; i < node.size; ++i) f[i] -= own[r * node.size + i] * s[r];
-        }
+        kernel_->backward(node.size, rows, at + node.matrix, at + node.own, at + node.schur, f, s);
+        for (int r = 0; r < rows; ++r) multiplier[active_row_[start + r]] = s[r];
         Mat34& dq = field.dq[bodies_[node.place]];
-        if (node.size == 6) {
-            lower_transposed<6>(values_.data() + node.matrix, f);
+        if (node.size == 6)
             set_linear_part(dq, skew_matrix(Vec3(f[0], f[1], f[2])));
-        } else {
-            lower_transposed<12>(values_.data() + node.matrix, f);
+        else
             for (int i = 0; i < 9; ++i) dq.data()[i] = f[i];
-        }
         for (int i = 0; i < 3; ++i) dq(i, 3) = f[node.size - 3 + i];
     }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "methods/articulated/body_field.hpp"
+#include "methods/articulated/tree_kernel.hpp"
 
 namespace tenon::articulated {
 
@@ -33,10 +34,11 @@ class TreeRecursion {
         for (Node& node : nodes_) {
             const Link& link = links_[node.link];
             node.active = 0;
-            for (int r = 0; r < link.rows; ++r) {
-                const int row = link.row_start + r;
-                if (!active[row]) continue;
-                const int k = node.active++;
+            for (int r = 0; r < link.rows; ++r)
+                if (active[link.row_start + r]) active_row_[link.row_start + node.active++] = r;
+            clear_rows(node);
+            for (int k = 0; k < node.active; ++k) {
+                const int r = active_row_[link.row_start + k], row = link.row_start + r;
                 active_row_[link.row_start + k] = row;
                 compliance_[link.row_start + k] = compliance[row];
                 write_row(field, node, 0, k, gradient(link.block, link.own_slot, r));
@@ -60,16 +62,16 @@ class TreeRecursion {
         int place = -1;   // among the bodies
         int parent = -1;  // node
         int link = -1;
-        int size = 0;            // unknowns: 6 of a rigid body, 12 of an elastic one
-        int active = 0;          // rows
-        std::size_t matrix = 0;  // size x size: K, then its Cholesky factor
-        std::size_t own = 0;     // size x rows: C_b^T, then L^-1 C_b^T
-        std::size_t above = 0;   // parent's size x rows: C_p^T, then (Ls^-1 C_p)^T
-        std::size_t schur = 0;   // rows x rows: S, then its factor
-        std::size_t vector = 0;  // size: f, then dq
+        int size = 0;    // unknowns: 6 of a rigid body, 12 of an elastic one
+        int active = 0;  // rows
+        // where its numbers are, in the layout of tree_kernel.hpp
+        std::size_t matrix = 0, own = 0, above = 0, schur = 0;
+        std::size_t vector = 0;   // f, then dq
+        std::size_t reduced = 0;  // multipliers
     };
     void begin(const BodyField& field);
     void lay_out(const BodyField& field);
+    void clear_rows(const Node& node);
     void write_row(const BodyField& field, const Node& node, int side, int row, const Mat34& gradient);
     void eliminate(const Node& node);
 
@@ -78,7 +80,8 @@ class TreeRecursion {
     std::vector<Link> links_;
     std::vector<int> active_row_;     // per link, compacted at its row_start
     std::vector<double> compliance_;  // the same
-    std::vector<double> values_, vectors_, reduced_, original_;
+    std::vector<double> values_, vectors_, reduced_;
+    const TreeKernel* kernel_ = &tree_kernel();
     bool laid_out_ = false;
 };
 

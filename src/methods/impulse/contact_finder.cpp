@@ -210,15 +210,18 @@ void ContactFinder::find(const Model& model, const State& state, const std::vect
     find_pairs(model, state, twist, dt);
     old_manifolds_.swap(manifolds_);
     old_contacts_.swap(contacts_);
-    const std::size_t chunks = (pairs_.size() + chunk_pairs - 1) / chunk_pairs;
+    // one thread alone writes them where they belong at once
+    const std::size_t chunk_size =
+        thread_count() == 1 ? std::max<std::size_t>(1, pairs_.size()) : chunk_pairs;
+    const std::size_t chunks = (pairs_.size() + chunk_size - 1) / chunk_size;
     if (chunks_.size() < chunks) chunks_.resize(chunks);
     parallel_for(chunks, 1, [&](std::size_t chunk) {
         ChunkResult& out = chunks_[chunk];
         out.manifolds.clear();
         out.contacts.clear();
         out.tested = 0;
-        const std::size_t end = std::min(pairs_.size(), (chunk + 1) * chunk_pairs);
-        std::size_t i = chunk * chunk_pairs;
+        const std::size_t end = std::min(pairs_.size(), (chunk + 1) * chunk_size);
+        std::size_t i = chunk * chunk_size;
         auto old = std::lower_bound(old_manifolds_.begin(), old_manifolds_.end(), pairs_[i],
                                     [](const Manifold& m, const geometry::ItemPair& p) {
                                         return std::pair(m.a, m.b) < std::pair(p.a, p.b);
@@ -244,6 +247,11 @@ void ContactFinder::join(std::size_t chunks) {
         manifolds += chunks_[k].manifolds.size();
         contacts += chunks_[k].contacts.size();
         pairs_tested_ += chunks_[k].tested;
+    }
+    if (chunks == 1) {
+        manifolds_.swap(chunks_[0].manifolds);
+        contacts_.swap(chunks_[0].contacts);
+        return;
     }
     manifolds_.resize(manifolds);
     contacts_.resize(contacts);

@@ -22,6 +22,8 @@ constexpr double touching_gap = 1e-5, default_slop = 5e-3;
 // solve only roughly come to rest when contacts are softer than the passes' error.
 constexpr double soft_contact = 0.1;
 constexpr double substep_rate = 1200;  // 1/s
+// Share of its load that a contact between uneven bodies may leave uncarried before the step counts as unconverged.
+constexpr double most_missing_load = 0.02;
 // Normals of one flat contact agree to this much (1 - cosine).
 constexpr double parallel_normals = 1e-9;
 
@@ -265,6 +267,8 @@ SolveReport ImpulseMethod::solve_contacts(const State& state) {
     const int sweeps =
         settings_.sweeps > 0 ? settings_.sweeps : std::clamp(25000 / std::max(1, contacts), 8, 200);
     held_.clear();
+    solved_directly_ = false;
+    missing_load_ = 0;
     if (substeps() > 1) {
         hold_single_bodies(problem_, 5 * gravity_step, slop_, held_);
         SubstepSettings sub;
@@ -278,10 +282,14 @@ SolveReport ImpulseMethod::solve_contacts(const State& state) {
                             ? settings_.contact_frequency
                             : soft_contact * std::sqrt(sub.max_sweeps) * sub.substeps / problem_.dt;
         sub.max_push = 0.2 * smallest_ / problem_.dt;
+        solved_directly_ = uneven_.solve(
+            problem_, {tolerance, gravity_step, settings_.correction, sub.max_push, slop_}, held_);
         substep_solver_.prepare(problem_, sub, held_);
-        const SolveReport report = substep_solver_.solve(problem_, held_);
+        SolveReport report = substep_solver_.solve(problem_, held_);
+        report.sweeps += uneven_.iterations();
         for (ContactPoint& c : problem_.contacts)  // held bodies are not among those that it solved
             if (held_[c.a] || held_[c.b]) c.total = c.impulse;
+        missing_load_ = uneven_.missing_load(problem_, held_);
         return report;
     }
     SweepSettings sweep;
@@ -310,6 +318,11 @@ SolveReport ImpulseMethod::solve_contacts(const State& state) {
 }
 
 void ImpulseMethod::correct_positions() {
+    if (solved_directly_) {
+        pseudo_ = uneven_.push();
+        corrected_ = true;
+        return;
+    }
     corrected_ = substeps() == 1 && settings_.correction > 0 && settings_.correction_sweeps > 0 &&
                  sweeper_.correct(problem_, slop_, settings_.correction, 0.2 * smallest_ / problem_.dt,
                                   settings_.correction_sweeps, pseudo_);
@@ -431,6 +444,7 @@ void ImpulseMethod::record(const Model& model, State& state, Outputs& outputs, d
                            const SolveReport& solved, StepReport& report) {
     record_contacts(outputs, dt, report);
     report.iterations = solved.sweeps;
+    report.converged = missing_load_ <= most_missing_load;
     report.solver = name_of(settings_.solver);
     // the share of momentum that position correction would carry if it were velocity
     Vec3 moved = Vec3::Zero();
@@ -441,6 +455,7 @@ void ImpulseMethod::record(const Model& model, State& state, Outputs& outputs, d
     if (settings_.sleeping) fall_asleep(model, state, dt);
     report.metrics = {{"sweeps", static_cast<double>(solved.sweeps)},
                       {"contact_residual", solved.residual},
+                      {"missing_load", missing_load_},
                       {"penetration", std::max(0.0, -report.min_distance)},
                       {"pairs_tested", static_cast<double>(finder_.pairs_tested())},
                       {"asleep", static_cast<double>(sleeping_.count())},

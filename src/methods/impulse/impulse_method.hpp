@@ -8,6 +8,7 @@
 #include "methods/impulse/sleeping.hpp"
 #include "methods/impulse/substeps.hpp"
 #include "methods/impulse/sweeps.hpp"
+#include "methods/impulse/uneven_islands.hpp"
 #include "tenon/method.hpp"
 
 namespace tenon::impulse {
@@ -48,6 +49,7 @@ class ImpulseMethod final : public Stepper {
     Impacts impacts_;
     SubstepSolver substep_solver_;
     Sweeper sweeper_;
+    UnevenIslands uneven_;
     StageTimer timer_;
 
     ContactProblem problem_;
@@ -56,7 +58,8 @@ class ImpulseMethod final : public Stepper {
     std::vector<Twist> pseudo_, mean_;
     std::vector<Vec3> normal_;  // of the surface that a body slides on
     int impact_count_ = 0;
-    bool corrected_ = false;
+    bool corrected_ = false, solved_directly_ = false;
+    double missing_load_ = 0.0;  // of bodies that differ much in mass, left to the sweeps
     std::vector<char> awake_, held_, movable_, active_, motion_;
     std::vector<int> first_contact_;  // of each manifold in the problem; its count is known from the next
     std::vector<double> speed_;

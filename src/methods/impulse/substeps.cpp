@@ -62,7 +62,19 @@ void SubstepSolver::pack(const ContactProblem& problem) {
     const int count = static_cast<int>(patches_.size()), alone = 2 * colours_of_a_kind;
     slot_.resize(count);
     fill_.assign(start_.begin(), start_.end() - 1);
-    for (int k = 0; k < count; ++k) slot_[fill_[colour_[k]]++] = k;
+    // Side by side go patches that carried load and such that did not, or lanes would wait for those that have work, and
+    // patches with the same number of points.
+    const auto carries = [&](const Patch& patch) {
+        for (int k = patch.begin; k < patch.begin + patch.count; ++k)
+            if (problem.contacts[k].impulse[0] > 0) return true;
+        return false;
+    };
+    kind_.resize(count);
+    for (int k = 0; k < count; ++k)
+        kind_[k] = (carries(patches_[k]) ? 0 : patch_points) + patch_points - patches_[k].count;
+    for (char kind = 0; kind < 2 * patch_points; ++kind)
+        for (int k = 0; k < count; ++k)
+            if (kind_[k] == kind) slot_[fill_[colour_[k]]++] = k;
     colours_.clear();
     int wides = 0;
     for (int c = 0; c <= alone; ++c) {
@@ -181,18 +193,14 @@ void SubstepSolver::start(const ContactProblem& problem, const std::vector<char>
 
 // Forces and the impulses of the last sub-step changed the velocities by twist - last; so they will again.
 void SubstepSolver::next_substep() {
-    static_partition_for(twist_.size(), grain_bodies, [&](std::size_t i) {
-        for (int k = 0; k < 8; ++k) {
-            const float now = twist_[i].x[k];
-            twist_[i].x[k] = now + (now - last_[i].x[k]);
-            last_[i].x[k] = now;
-        }
+    static_partition_ranges(twist_.size(), grain_bodies, [&](std::size_t begin, std::size_t end) {
+        wide_kernels().extrapolate(twist_[begin].x, last_[begin].x, 8 * static_cast<int>(end - begin));
     });
 }
 
 void SubstepSolver::move(float h) {
-    static_partition_for(twist_.size(), grain_bodies, [&](std::size_t i) {
-        for (int k = 0; k < 8; ++k) shift_[i].x[k] += h * twist_[i].x[k];
+    static_partition_ranges(twist_.size(), grain_bodies, [&](std::size_t begin, std::size_t end) {
+        wide_kernels().move(twist_[begin].x, shift_[begin].x, 8 * static_cast<int>(end - begin), h);
     });
 }
 

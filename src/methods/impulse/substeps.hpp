@@ -66,6 +66,7 @@ class SubstepSolver {
     std::vector<Patch> patches_;
     std::vector<std::uint64_t> used_;  // colours of each body
     std::vector<int> colour_, start_, fill_, slot_;
+    std::vector<char> kind_;  // of each patch: with load or without, points
     std::vector<Range> colours_;
     std::vector<WidePatch> wide_;
     std::vector<WidePoint> points_;

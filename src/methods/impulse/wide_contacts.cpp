@@ -2,7 +2,7 @@
 
 namespace tenon::impulse {
 
-const WideKernels portable_wide_kernels = {prepare, warm_start, pass};
+const WideKernels portable_wide_kernels = {prepare, warm_start, pass, extrapolate, move};
 
 const WideKernels& wide_kernels() {
     static const bool fast = __builtin_cpu_supports("avx2");

@@ -56,6 +56,9 @@ struct WideKernels {
     // A Gauss-Seidel pass over them: each contact takes its normal impulse, then friction in its cone.
     float (*pass)(WidePatch* patches, WidePoint* points, int begin, int end, float* twist, const float* moved,
                   const PassSettings& settings);
+    // Adds to the twists what they changed by since `last`, and keeps them there; `count` floats.
+    void (*extrapolate)(float* twist, float* last, int count);
+    void (*move)(const float* twist, float* shift, int count, float h);
 };
 
 const WideKernels& wide_kernels();  // the fastest that this processor runs; all give the same bits

@@ -4,7 +4,7 @@
 #include "methods/impulse/wide_kernel.hpp"
 
 namespace tenon::impulse {
-const WideKernels avx2_wide_kernels = {prepare, warm_start, pass};
+const WideKernels avx2_wide_kernels = {prepare, warm_start, pass, extrapolate, move};
 }  // namespace tenon::impulse
 #else
 namespace tenon::impulse {

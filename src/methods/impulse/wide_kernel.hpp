@@ -147,6 +147,7 @@ TENON_SIMD float pass_over(WidePatch* patches, WidePoint* points, int begin, int
             }
             const Eight pn =
                 larger(zero, pn0 - scale * (dot(frame.n, v) + bias) * load(c.inverse_kn) - leak * pn0);
+            if (!any(larger(pn, pn0) > 0.0f)) continue;  // friction is zero where there is no load
             const Eight dn = pn - pn0;
             const Eight v1 = dot(frame.t1, v) + load(c.k1n) * dn, v2 = dot(frame.t2, v) + load(c.k2n) * dn;
             Eight p1 = p10, p2 = p20;
@@ -185,6 +186,18 @@ float pass(WidePatch* patches, WidePoint* points, int begin, int end, float* twi
                        : pass_over<false, true>(patches, points, begin, end, twist, moved, s);
     return pushing ? pass_over<true, false>(patches, points, begin, end, twist, moved, s)
                    : pass_over<false, false>(patches, points, begin, end, twist, moved, s);
+}
+
+void extrapolate(float* twist, float* last, int count) {
+    for (int i = 0; i < count; i += lanes) {
+        const Eight now = load(twist + i);
+        store(twist + i, now + (now - load(last + i)));
+        store(last + i, now);
+    }
+}
+
+void move(const float* twist, float* shift, int count, float h) {
+    for (int i = 0; i < count; i += lanes) store(shift + i, load(shift + i) + h * load(twist + i));
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 #include <map>
 
 #include "math/parallel.hpp"
+#include "solve/cone_newton.hpp"
 
 namespace tenon::volume {
 namespace {
+
+constexpr int kNewtonContacts = 400, kNewtonIterations = 20, kPolishSweeps = 20000;
 
 using Mat66 = Eigen::Matrix<double, 6, 6>;
 
@@ -324,9 +327,37 @@ void ContactProblem::guess(const std::vector<VolumeContact>& contacts, std::vect
 
 solve::PgsResult ContactProblem::solve(const solve::BlockPgsSettings& settings, std::vector<double>& impulse,
                                        std::vector<double>& change) {
-    const solve::PgsResult result = solve::solve_block_pgs(lcp_, settings, impulse);
+    solve::PgsResult result = solve::solve_block_pgs(lcp_, settings, impulse);
+    if (!result.converged && block_ == 3 && lcp_.blocks() <= kNewtonContacts)
+        polish(settings, impulse, result);
     respond(impulse, change);
     return result;
+}
+
+// Newton's method from where the sweeps led.
+void ContactProblem::polish(const solve::BlockPgsSettings& settings, std::vector<double>& impulse,
+                            solve::PgsResult& result) const {
+    solve::ConeProblem problem;
+    const int rows = 3 * lcp_.blocks();
+    problem.matrix.setZero(rows, rows);
+    problem.free = Eigen::Map<const VecX>(lcp_.free.data(), rows);
+    problem.friction = lcp_.friction;
+    problem.pyramid = true;
+    for (int i = 0; i < lcp_.blocks(); ++i)
+        for (int e = lcp_.start[i]; e < lcp_.start[i + 1]; ++e)
+            problem.matrix.block<3, 3>(3 * i, 3 * lcp_.column[e]) =
+                Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(
+                    lcp_.value.data() + 9 * static_cast<std::size_t>(e));
+    VecX x = Eigen::Map<const VecX>(impulse.data(), rows);
+    if (solve::solve_cone_newton(problem, kNewtonIterations, 0.1 * settings.tolerance, x).residual >=
+        result.residual)
+        return;
+    std::vector<double> polished(x.data(), x.data() + rows);
+    solve::PgsResult again = solve::solve_block_pgs(lcp_, {kPolishSweeps, settings.tolerance}, polished);
+    again.sweeps += result.sweeps;
+    if (!(again.residual < result.residual)) return;
+    result = again;
+    impulse.swap(polished);
 }
 
 void ContactProblem::respond(const std::vector<double>& impulse, std::vector<double>& change) const {

@@ -43,6 +43,8 @@ class ContactProblem {
     void respond(const std::vector<double>& impulse, std::vector<double>& change) const;
 
   private:
+    void polish(const solve::BlockPgsSettings& settings, std::vector<double>& impulse,
+                solve::PgsResult& result) const;
     using Rows6 = Eigen::Matrix<double, 6, 3>;
     // What one body has of a contact's rows: six coordinates each, or one weight per vertex for all of them.
     struct Side {

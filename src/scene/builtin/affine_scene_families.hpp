@@ -16,5 +16,6 @@ std::vector<BuiltinScene> affine_joint_scenes();
 std::vector<BuiltinScene> affine_pile_scenes();
 std::vector<BuiltinScene> affine_coupled_scenes();
 std::vector<BuiltinScene> affine_machine_scenes();
+std::vector<BuiltinScene> affine_bike_chain_scenes();
 
 }  // namespace tenon

@@ -8,6 +8,7 @@ double portrait_share(const std::string& scene) {
     static const std::map<std::string, double> shares = {
         {"arm-pick-place", 0.6},
         {"basin", 0.85},
+        {"bike-chain", 0.6},
         {"blob", 0.45},
         {"bouncing-ball", 0.35},
         {"cantilever", 0.3},

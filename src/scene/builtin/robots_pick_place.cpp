@@ -12,11 +12,11 @@
 namespace tenon {
 namespace {
 
-constexpr double side = 0.04;        // m, of a block
-constexpr double above = 0.16;       // height of the grip between moves
-constexpr double grip_depth = 0.02;  // height of the grip over a block's bottom
-constexpr double fit = 2e-4;         // blocks are let go this far above what they are put on
-constexpr double air = 1e-5;         // under the blocks at the start: affine wants bodies that do not touch
+constexpr double side = 0.04;         // m, of a block
+constexpr double above = 0.16;        // height of the grip between moves
+constexpr double grip_depth = 0.026;  // height of the grip over a block's bottom; finger tips are 20 mm lower
+constexpr double fit = 2e-4;          // blocks are let go this far above what they are put on
+constexpr double air = 1e-5;          // under the blocks at the start: affine wants bodies that do not touch
 
 struct Place {
     Vec3 at;

@@ -23,6 +23,18 @@ const char* kind_name(ImportLoss::Kind kind) {
 
 }  // namespace
 
+void Importer::begin(const XmlElement& root, const char* tag, const char* right, const std::string& name,
+                     double dt) {
+    if (root.name() != tag)
+        root.fail(fmt::format("the outermost element is <{}>", root.name().substr(0, 60)), right);
+    Scene& scene = out_.scene;
+    scene.name = name;
+    scene.up = "z";
+    scene.gravity = Vec3(0, 0, -9.81);
+    scene.method = "articulated";
+    scene.dt = dt;
+}
+
 void Importer::lose(const XmlElement& element, ImportLoss::Kind kind, const std::string& what,
                     const std::string& why) {
     std::string called = "<" + std::string(element.name().substr(0, 60)) + ">";

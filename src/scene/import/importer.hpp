@@ -30,6 +30,10 @@ class Importer {
     explicit Importer(const ImportOptions& options) : options_(options) {}
 
   protected:
+    // A robot's scene before anything of it is read; `root` has to be <tag>.
+    void begin(const XmlElement& root, const char* tag, const char* right, const std::string& name,
+               double dt);
+
     void lose(const XmlElement& element, ImportLoss::Kind kind, const std::string& what,
               const std::string& why);
 

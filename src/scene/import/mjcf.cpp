@@ -40,15 +40,8 @@ MjcfImporter::MjcfImporter(const std::string& file, const ImportOptions& options
 
 ImportedScene MjcfImporter::run() {
     const XmlElement root = document_.root();
-    if (root.name() != "mujoco")
-        root.fail(fmt::format("the outermost element is <{}>", root.name().substr(0, 60)),
-                  "a robot's file has <mujoco> (MJCF) or <robot> (URDF)");
-    Scene& scene = out_.scene;
-    scene.name = text_attribute(root, "model", "MuJoCo Model");
-    scene.up = "z";
-    scene.gravity = Vec3(0, 0, -9.81);
-    scene.method = "articulated";
-    scene.dt = 0.002;
+    begin(root, "mujoco", "a robot's file has <mujoco> (MJCF) or <robot> (URDF)",
+          text_attribute(root, "model", "MuJoCo Model"), 0.002);
     read_top(root);
     const auto each = [&](const char* section, void (MjcfImporter::*read)(const XmlElement&)) {
         for (XmlElement child = root.first_child(); child; child = child.next())

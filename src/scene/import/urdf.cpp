@@ -56,15 +56,7 @@ class UrdfImporter : Importer {
 
     ImportedScene run() {
         const XmlElement robot = document_.root();
-        if (robot.name() != "robot")
-            robot.fail(fmt::format("the outermost element is <{}>", robot.name().substr(0, 60)),
-                       "a URDF file has <robot>");
-        Scene& scene = out_.scene;
-        scene.name = text_attribute(robot, "name", "robot");
-        scene.up = "z";
-        scene.gravity = Vec3(0, 0, -9.81);
-        scene.method = "articulated";
-        scene.dt = 0.005;
+        begin(robot, "robot", "a URDF file has <robot>", text_attribute(robot, "name", "robot"), 0.005);
         read_top(robot);
         connect();
         place();

@@ -1,4 +1,4 @@
-#include "verify/clearance.hpp"
+#include "verify/path_sweep.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,42 +9,6 @@ namespace tenon::verify {
 namespace {
 
 constexpr double rounding = 1e-12;  // of the coordinates: far more than the distances can be wrong by
-
-struct Cells {
-    Corners corners;
-};
-
-LeafCells<Cells> gather(const Placed& placed, const Node& leaf) {
-    LeafCells<Cells> cells;
-    cells.count = leaf.count;
-    for (int k = 0; k < leaf.count; ++k) {
-        cells.cell[k].corners = placed.corners(placed.surface->tree.order()[leaf.first + k]);
-        for (const Vec3& corner : cells.cell[k].corners) cells.box[k].add(corner);
-    }
-    return cells;
-}
-
-double squared_gap(const Box3& a, const Box3& b) {
-    return (b.lo - a.hi).cwiseMax(a.lo - b.hi).cwiseMax(0.0).squaredNorm();
-}
-
-// Of the nearest cells of two leaves, when it is less than `bound`; of cells whose boxes are `enough` apart, that of the
-// boxes.
-double squared_distance(const LeafCells<Cells>& first, const LeafCells<Cells>& second, double bound,
-                        double enough) {
-    for (int i = 0; i < first.count; ++i)
-        for (int j = 0; j < second.count; ++j) {
-            const double gap = squared_gap(first.box[i], second.box[j]);
-            if (gap >= bound) continue;
-            if (gap >= enough) {
-                bound = gap;
-                continue;
-            }
-            const double distance = closest(first.cell[i].corners, second.cell[j].corners).distance;
-            bound = std::min(bound, distance * distance);
-        }
-    return bound;
-}
 
 // Of vertices that move each for itself: half the diagonal of the box of their displacements, about its centre.
 struct Spread {
@@ -89,62 +53,10 @@ double approach_of_vertices(const Placed& a0, const Placed& a1, const Placed& b0
 }
 
 double rounding_of(const Placed& a, const Placed& b) {
-    const auto size = [](const Placed& placed) {
-        if (placed.x) return placed.box().lo.cwiseAbs().maxCoeff() + placed.box().hi.cwiseAbs().maxCoeff();
-        return placed.q.col(3).cwiseAbs().maxCoeff() + placed.surface->radius;
-    };
-    return rounding * (size(a) + size(b));
-}
-
-// At most the distance, and the distance where that is less than `enough`. Nearest boxes first, so that a small distance
-// soon rules out most of the rest.
-double bounded_clearance(const Placed& a, const Placed& b, double cap, double enough) {
-    const NodeBoxes boxes_a(a), boxes_b(b);
-    const auto &nodes_a = a.surface->tree.nodes(), &nodes_b = b.surface->tree.nodes();
-    double least = cap * cap;
-    struct Entry {
-        int a, b;
-        Box3 box_a, box_b;
-        double gap;
-    };
-    std::vector<Entry> stack;
-    const auto entry = [&](int node_a, int node_b, const Box3& box_a, const Box3& box_b) {
-        return Entry{node_a, node_b, box_a, box_b, squared_gap(box_a, box_b)};
-    };
-    const auto push = [&](Entry first, Entry second) {
-        if (first.gap < second.gap) std::swap(first, second);
-        if (first.gap < least) stack.push_back(first);
-        if (second.gap < least) stack.push_back(second);
-    };
-    stack.push_back(entry(0, 0, boxes_a(0), boxes_b(0)));
-    while (!stack.empty()) {
-        const Entry top = stack.back();
-        stack.pop_back();
-        if (top.gap >= least) continue;
-        if (top.gap >= enough * enough) {
-            least = top.gap;
-            continue;
-        }
-        const Node &na = nodes_a[top.a], &nb = nodes_b[top.b];
-        if (na.count > 0 && nb.count > 0) {
-            least = std::min(least, squared_distance(gather(a, na), gather(b, nb), least, enough * enough));
-        } else if (nb.count > 0 ||
-                   (na.count == 0 && top.box_a.size().squaredNorm() >= top.box_b.size().squaredNorm())) {
-            push(entry(na.first, top.b, boxes_a(na.first), top.box_b),
-                 entry(na.first + 1, top.b, boxes_a(na.first + 1), top.box_b));
-        } else {
-            push(entry(top.a, nb.first, top.box_a, boxes_b(nb.first)),
-                 entry(top.a, nb.first + 1, top.box_a, boxes_b(nb.first + 1)));
-        }
-    }
-    return std::sqrt(least);
+    return rounding * (largest_coordinate(a) + largest_coordinate(b));
 }
 
 }  // namespace
-
-double clearance(const Placed& a, const Placed& b, double cap) {
-    return bounded_clearance(a, b, cap, cap);
-}
 
 double largest_approach(const Placed& a0, const Placed& a1, const Placed& b0, const Placed& b1) {
     if (a0.x || b0.x) return approach_of_vertices(a0, a1, b0, b1);

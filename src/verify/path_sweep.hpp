@@ -1,5 +1,4 @@
-// How far apart two surfaces are, and how much nearer a motion can bring them: most pieces of a recorded path are
-// far shorter than the gaps they leave, and need no closer look.
+// Sweeps along a recorded path: most of its pieces are far shorter than the gaps they leave, and need no closer look.
 #pragma once
 
 #include <array>
@@ -9,9 +8,6 @@
 #include "verify/near_cells.hpp"
 
 namespace tenon::verify {
-
-// The distance of two disjoint surfaces, or `cap` when it is larger.
-double clearance(const Placed& a, const Placed& b, double cap);
 
 // No point of `a` and point of `b` come nearer to each other by more than this on the straight way.
 double largest_approach(const Placed& a0, const Placed& a1, const Placed& b0, const Placed& b1);
