@@ -2,7 +2,7 @@
 //   node tests/viewer/run.mjs PROGRAM [NAME]
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { check, cleanUp, clickBody, closeAll, count, difference, folder, near, open, openBrowser, pixel, scene, screenOf, seek, serve, settled, shot, state, tenon, until } from './harness.mjs';
 
 const NASTY = '<img src=x onerror="document.title=\'hacked\'">\n"quoted" & more';
@@ -27,6 +27,10 @@ const soft = scene('soft', {
   materials: { gum: { density: 1000, young: 2e4, poisson: 0.3 } },
   bodies: [{ ...floor, shape: { type: 'plane' }, position: [0, 0, 0] }],
   elastic: [{ name: 'jelly', shape: { type: 'box', size: [0.5, 0.5, 0.5] }, cell_size: 0.125, material: 'gum', position: [0, 0.27, 0] }],
+});
+const inside = scene('inside', {
+  seconds: 0.1, gravity: [0, 0, 0], method: { type: 'impulse', dt: 0.01 },
+  bodies: [box('left', [0, 0, 0]), box(NASTY, [0.2, 0.1, 0])],
 });
 const free = scene('weightless', {
   seconds: 60, gravity: [0, 0, 0], method: { type: 'impulse', dt: 0.01 },
@@ -148,6 +152,15 @@ const tests = {
     });
     near(total, 5024, 60, 'contact force on a resting body');
     await page.keyboard.press('c');
+    await page.keyboard.press('r');
+    await until(page, () => window.tenon.state().pressures >= 3);
+    const pressures = await page.evaluate(() => window.tenon.view.patches.filter((p) => p.area > 0 && (p.a === 1 || p.b === 1)).map((p) => p.force / p.area));
+    check(pressures.length === 1, `one patch below a block: ${pressures}`);
+    near(pressures[0], 7850 * 10 * 0.4, 500, 'the pressure below a block of height h is rho g h');
+    check((await page.locator('.legend').textContent()).includes('Pa'), 'the scale of the arrows');
+    check((await count(page, [61, 125, 255], 30)) > 40, 'pressures are drawn');
+    await shot(page, 'pressures');
+    await page.keyboard.press('r');
     await seek(page, 0.3);
     const [x, y] = await screenOf(page, 'red');
     const own = await pixel(page, x, y);
@@ -182,6 +195,60 @@ const tests = {
     check((await count(joints, [255, 196, 108], 60)) > 15, 'the axis of a joint is drawn');
     await joints.evaluate(() => window.tenon.select(0, 1));
     await until(joints, () => document.querySelector('.inspector')?.textContent.includes('pin (ball)'));
+    await until(joints, () => document.querySelector('.inspector')?.textContent.includes('no gap'));
+    await shot(joints, 'joints');
+  },
+
+  async 'views along axes, orthographic, follow, trails, wireframe, screenshot'() {
+    const { url } = await serve('drop.tenon');
+    const page = await open(url);
+    const toward = () => page.evaluate(() => window.tenon.stage.camera.getWorldDirection(window.tenon.stage.camera.position.clone()).toArray());
+    for (const [key, axis] of [['1', 0], ['2', 1], ['3', 2]]) {
+      await page.keyboard.press(key);
+      near((await toward())[axis], -1, 2e-3, `looks against axis ${axis}`);
+    }
+    // along z and without perspective, equal steps in x are equal on the screen whatever their depth
+    await page.keyboard.press('o');
+    const width = () => page.evaluate(() => {
+      const at = (x, z) => window.tenon.stage.project(window.tenon.stage.camera.position.clone().set(x, 0.5, z), 0)[0];
+      return [at(1, -2) - at(0, -2), at(1, 2) - at(0, 2)];
+    });
+    const parallel = await width();
+    near(parallel[0], parallel[1], 0.01, 'orthographic: far is as large as near');
+    await page.keyboard.press('o');
+    const perspective = await width();
+    check(perspective[1] > 1.1 * perspective[0], `perspective: near is larger: ${perspective}`);
+    // the camera goes with a body
+    await page.evaluate(() => window.tenon.select(0, 1));
+    await seek(page, 0);
+    await page.keyboard.press('v');
+    const before = await screenOf(page, 'red');
+    await seek(page, 0.4);
+    const after = await screenOf(page, 'red');
+    near(after[1], before[1], 0.5, 'a followed body stays where it is in the picture');
+    await page.keyboard.press('v');
+    await page.keyboard.press('0');
+    // a trail of the chosen body, then of all
+    await page.keyboard.press('t');
+    await settled(page);
+    const one = (await state(page)).trails;
+    near(one, 24, 1, 'a segment a frame: 0.4 s at 60 a second');
+    await page.keyboard.press('Escape');
+    await settled(page);
+    check((await state(page)).trails > 2 * one, 'without a choice all that move have trails');
+    await shot(page, 'trails');
+    await page.keyboard.press('t');
+    const solid = await count(page, [233, 236, 240], 12);
+    await page.keyboard.press('w');
+    await settled(page);
+    check((await count(page, [233, 236, 240], 12)) > solid, 'wires let the background through');
+    await page.keyboard.press('w');
+    const download = page.waitForEvent('download');
+    await page.keyboard.press('s');
+    const picture = readFileSync(await (await download).path());
+    check(picture.subarray(1, 4).toString() === 'PNG' && picture.length > 3000, 'a screenshot is a PNG');
+    check((await download).suggestedFilename() === 'drop-0.400s.png', (await download).suggestedFilename());
+    check(page.problems.length === 0, page.problems.join('; '));
   },
 
   async 'elastic bodies move and show strain'() {
@@ -233,6 +300,21 @@ const tests = {
     await settled(page);
     check((await page.locator('.badge').textContent()).includes(verdict.verdict), 'the badge');
     check(verdict.frames.length === (await state(page)).frames, 'a letter for each frame');
+    // two boxes inside each other: violated, and the list leads there
+    const other = await serve('inside.tenon');
+    const bad = await open(other.url);
+    await bad.locator('.badge').click();
+    await until(bad, () => window.tenon.state().verdict?.state === 'done');
+    await settled(bad);
+    check((await bad.locator('.badge').textContent()).includes('violated'), 'the badge of a violated run');
+    const finding = (await state(bad)).verdict.result.findings[0];
+    await seek(bad, 0.1);
+    await bad.locator('.findings button').first().click();
+    await settled(bad);
+    const there = await state(bad);
+    check(there.frame === finding.frame && [finding.a, finding.b].includes(there.selected), `jumped to ${there.frame}, ${there.selected}`);
+    check(bad.problems.length === 0 && (await bad.title()) !== 'hacked', 'names of findings are text');
+    await shot(bad, 'violated');
   },
 
   async 'two runs side by side, in step'() {
@@ -376,6 +458,7 @@ try {
   tenon('run', drop, '-o', 'rest.tenon', '--method', 'affine', '--dt', '0.005', '--quiet', '--allow-unconverged');
   tenon('run', swing, '-o', 'swing.tenon', '--record', 'path', '--quiet', '--allow-unconverged');
   tenon('run', soft, '-o', 'soft.tenon', '--quiet', '--allow-unconverged');
+  tenon('run', inside, '-o', 'inside.tenon', '--quiet', '--allow-unconverged');
   void free;
   for (const [name, test] of Object.entries(tests)) {
     if (only && !name.includes(only)) continue;

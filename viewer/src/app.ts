@@ -15,8 +15,10 @@ import { PlotDrawer } from './plotdrawer';
 import { RunView, defaultDisplay } from './runview';
 import { bindKeys } from './shortcuts';
 import { EmbeddedRun, ServedRun, type Source } from './source';
-import { Stage, drawnBySoftware } from './stage';
+import { Stage } from './stage';
 import { Transport } from './transport';
+
+const LINKED = ['points', 'forces', 'pressures', 'joints', 'trail', 'wireframe'] as const; // what a link holds
 
 export class App {
   readonly ready: Promise<void>;
@@ -33,7 +35,6 @@ export class App {
   private inspector: Inspector;
   private transport: Transport;
   readonly dragging: Dragging;
-  private canvas = h('canvas', { class: 'stage', tabindex: 0, 'aria-label': 'The scene' }) as HTMLCanvasElement;
   private middle = h('div', { class: 'middle' });
   private about = h('div', { class: 'about' });
   private title = h('div', { class: 'name' });
@@ -51,13 +52,15 @@ export class App {
   private firstTarget = new THREE.Vector3();
   private refreshTimer = 0;
   private slow = 0;
-  private rested = !drawnBySoftware();
+  private rested: boolean;
   private restTimer = 0;
 
   constructor(private root: HTMLElement) {
     const dark = this.savedTheme() ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
     document.documentElement.dataset.theme = dark;
-    this.stage = new Stage(this.canvas);
+    const sources = this.sources(); // asked for before the context of the picture is made, which takes longer
+    this.stage = new Stage(() => h('canvas', { class: 'stage', tabindex: 0, 'aria-label': 'The scene' }) as HTMLCanvasElement);
+    this.rested = !this.stage.software;
     this.plots = new PlotDrawer((time) => this.player.seek(time));
     this.bodyList = new BodyList((body) => this.select(this.active, body), () => this.invalidate());
     this.panel = new DisplayPanel(this.display, () => this.applyDisplay(), () => this.views.some((v) => v.model?.elastic.length > 0));
@@ -74,7 +77,7 @@ export class App {
     this.dragging = new Dragging(this);
     this.buildPage();
     this.listen();
-    this.ready = this.start();
+    this.ready = this.start(sources);
   }
 
   get view(): RunView {
@@ -105,7 +108,7 @@ export class App {
     const fit = iconButton('fit', 'Fit all (A)', () => this.fitAll());
     const ortho = h('button', { title: 'Orthographic (O)', click: () => this.toggleOrthographic() }, '⊥');
     this.right.append(this.inspector.element, this.panel.element);
-    this.middle.append(this.canvas, this.loading, this.bodyList.element, this.right, this.legend, this.banner,
+    this.middle.append(this.stage.canvas, this.loading, this.bodyList.element, this.right, this.legend, this.banner,
       h('div', { class: 'views' }, axis('x'), axis('y'), axis('z'), ortho, fit));
     this.root.replaceChildren(top, this.middle, this.plots.element, this.transport.element);
     if (window.innerWidth <= 1000) this.bodyList.element.hidden = true;
@@ -120,32 +123,37 @@ export class App {
     }).observe(this.middle);
     this.player.onchange = () => this.invalidate();
     this.stage.onmove = () => this.invalidate();
+    this.stage.covered = () => {
+      const shown = [this.bodyList.element, this.right].filter((panel) => !panel.hidden).map((panel) => panel.offsetWidth);
+      // one panel alone: as much is kept free on the other side; on a phone it lies over everything
+      return window.innerWidth > 700 && shown.length ? 2 * Math.max(...shown) : 0;
+    };
     bindKeys(this);
     let down: [number, number] | undefined;
-    this.canvas.addEventListener('pointerdown', (event) => {
+    this.stage.canvas.addEventListener('pointerdown', (event) => {
       down = event.button === 0 ? [event.offsetX, event.offsetY] : undefined;
     });
-    this.canvas.addEventListener('pointerup', (event) => {
+    this.stage.canvas.addEventListener('pointerup', (event) => {
       if (!down || Math.hypot(event.offsetX - down[0], event.offsetY - down[1]) > 4 || !this.views.length) return;
       const hit = this.stage.pick(event.offsetX, event.offsetY);
       this.select(hit.view, hit.body);
     });
-    this.canvas.addEventListener('dblclick', () => this.view?.selected >= 0 && this.fitSelected());
+    this.stage.canvas.addEventListener('dblclick', () => this.view?.selected >= 0 && this.fitSelected());
     window.addEventListener('hashchange', () => this.applyLink());
   }
 
-  private async start(): Promise<void> {
-    let sources: Source[];
+  private async sources(): Promise<Source[]> {
     const embedded = EmbeddedRun.count();
-    if (embedded) sources = Array.from({ length: embedded }, (_, i) => new EmbeddedRun(i));
-    else {
-      const answer = await fetch('api/runs');
-      const list = await answer.json();
-      if (!answer.ok) throw new Error(list.error);
-      this.steering = list.steering;
-      sources = list.runs.map((_: unknown, i: number) => new ServedRun(i));
-    }
-    this.views = sources.map((source) => new RunView(source, drawnBySoftware() ? 640 : 1536));
+    if (embedded) return Array.from({ length: embedded }, (_, i) => new EmbeddedRun(i));
+    const answer = await fetch('api/runs');
+    const list = await answer.json();
+    if (!answer.ok) throw new Error(list.error);
+    this.steering = list.steering;
+    return list.runs.map((_: unknown, i: number) => new ServedRun(i));
+  }
+
+  private async start(sources: Promise<Source[]>): Promise<void> {
+    this.views = (await sources).map((source) => new RunView(source, this.stage.software ? 640 : 1536));
     await Promise.all(this.views.map((view) => view.load()));
     this.badges = this.views.map((view) => new Badge(view, (finding) => this.jump(view, finding), () => this.verdictChanged()));
     this.badgeBox.replaceChildren(...this.badges.map((badge) => badge.button));
@@ -278,8 +286,9 @@ export class App {
   render(): void {
     const began = performance.now();
     const time = this.player.shown;
-    if (drawnBySoftware() && this.player.playing) this.setRested(false);
+    if (this.stage.software && this.player.playing) this.setRested(false);
     for (const view of this.views) view.update(time, this.display);
+    if (this.views.every((view) => !view.moment)) return; // nothing has come yet
     this.stage.follow();
     this.stage.draw();
     this.tune(performance.now() - began);
@@ -296,7 +305,7 @@ export class App {
 
   /** Without a graphics card shadows wait until nothing moves. */
   private rest(): void {
-    if (!drawnBySoftware() || !this.display.shadows) return;
+    if (!this.stage.software || !this.display.shadows) return;
     window.clearTimeout(this.restTimer);
     this.restTimer = window.setTimeout(() => {
       if (this.player.playing || this.rested) return;
@@ -321,15 +330,18 @@ export class App {
   }
 
   private drawLegend(): void {
-    const range = this.view.range;
-    this.legend.hidden = !range;
-    if (!range) return;
-    const text = `${range.title} ${range.low} ${range.high} ${range.unit}`;
-    if (this.legend.title === text) return;
-    this.legend.title = text;
-    this.legend.replaceChildren(h('b', {}, range.title + (range.unit ? ` [${range.unit}]` : '')),
+    const { range, overlays } = this.view;
+    const arrows: [string, string][] = [];
+    if (overlays.arrowCount) arrows.push(['force', `longest force ${short(overlays.largestForce)} N`]);
+    if (overlays.pressureCount) arrows.push(['pressure', `longest pressure ${short(overlays.largestPressure)} Pa`]);
+    this.legend.hidden = !range && !arrows.length;
+    const text = JSON.stringify([range, arrows]);
+    if (this.legend.dataset.text === text) return;
+    this.legend.dataset.text = text;
+    const scale = range ? [h('b', {}, range.title + (range.unit ? ` [${range.unit}]` : '')),
       h('div', { class: 'bar', style: `background:${scaleGradient()}` }),
-      h('div', { class: 'ends' }, h('span', {}, short(range.low)), h('span', {}, short(range.high))));
+      h('div', { class: 'ends' }, h('span', {}, short(range.low)), h('span', {}, short(range.high)))] : [];
+    this.legend.replaceChildren(...scale, ...arrows.map(([kind, words]) => h('div', { class: `arrow ${kind}` }, words)));
   }
 
   // What the buttons and keys do.
@@ -478,7 +490,7 @@ export class App {
     this.render();
     const link = document.createElement('a');
     link.download = `${this.view.model.name || 'tenon'}-${this.player.shown.toFixed(3)}s.png`;
-    link.href = this.canvas.toDataURL('image/png');
+    link.href = this.stage.canvas.toDataURL('image/png');
     link.click();
   }
 
@@ -486,7 +498,7 @@ export class App {
     this.hashTimer = 0;
     const { camera, controls } = this.stage;
     const { display, view } = this;
-    const show = (['points', 'forces', 'joints', 'trail', 'wireframe'] as const).filter((key) => display[key]);
+    const show = (LINKED).filter((key) => display[key]);
     const link = writeLink({
       time: this.player.shown, eye: camera.position.toArray(), target: controls.target.toArray(),
       orthographic: camera === this.stage.orthographic, selected: view.selected >= 0 ? nameOf(view.model, view.selected) : undefined,
@@ -506,7 +518,7 @@ export class App {
     if (link.orthographic !== undefined) this.stage.setOrthographic(link.orthographic);
     if (link.eye && link.target) this.stage.look(new THREE.Vector3(...link.eye), new THREE.Vector3(...link.target));
     if (COLOR_MODES.some(([mode]) => mode === link.color)) display.color = link.color as ColorMode;
-    if (link.show) for (const key of ['points', 'forces', 'joints', 'trail', 'wireframe'] as const) display[key] = link.show.includes(key);
+    if (link.show) for (const key of LINKED) display[key] = link.show.includes(key);
     if (link.selected !== undefined) {
       for (let body = 0; body < bodyCount(this.view.model); body++) if (nameOf(this.view.model, body) === link.selected) this.select(this.active, body);
     }
@@ -524,7 +536,7 @@ export class App {
       time: this.player.shown, end: this.player.end, playing: this.player.playing, live: this.player.live, speed: this.player.speed,
       frame: view.moment?.index, alpha: view.moment?.alpha, frames: view.frames.count, memory: view.frames.memory,
       selected: body >= 0 ? nameOf(view.model, body) : '', center: body >= 0 ? view.bodies.centerOf(body, center).toArray() : null,
-      arrows: view.overlays.arrowCount, hidden: view.bodies.hidden.size, range: view.range, drawn: this.stage.drawn,
+      arrows: view.overlays.arrowCount, pressures: view.overlays.pressureCount, trails: view.overlays.trails.segments, hidden: view.bodies.hidden.size, range: view.range, drawn: this.stage.drawn,
       verdict: this.badges[this.active]?.verdict, triangles: view.bodies.triangles,
     };
   }

@@ -110,5 +110,8 @@ describe('quarters', () => {
     expect(quartersOf(disc, [0, 0, 0])).toEqual([1, 0, 1]);
     expect(quartersOf(disc.map((v, i) => (i % 3 === 0 ? 2 * v : v)), [0, 0, 0])).toBeUndefined();
     expect(quartersOf(new Float32Array(24), [0, 0, 0])).toBeUndefined();
+    const corners = [-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].map((z) => [x, y, z])));
+    const box = Float32Array.from([...corners, ...corners, ...corners].flat()); // a corner for each of its faces
+    expect(quartersOf(box, [0, 0, 0])).toBeUndefined();
   });
 });

@@ -3,13 +3,14 @@ import { COLOR_MODES, type ColorMode } from './colors';
 import { h } from './dom';
 import type { Display } from './runview';
 
-type Toggle = 'points' | 'forces' | 'joints' | 'trail' | 'wireframe' | 'smooth' | 'shadows';
+type Toggle = 'points' | 'forces' | 'pressures' | 'joints' | 'trail' | 'wireframe' | 'smooth' | 'shadows';
 
 const TOGGLES: [Toggle, string, string][] = [
   ['points', 'Contact points', 'P'],
   ['forces', 'Contact forces', 'C'],
-  ['joints', 'Joint frames', 'J'],
-  ['trail', 'Trail of the chosen body', 'T'],
+  ['pressures', 'Contact pressures', 'R'],
+  ['joints', 'Joint frames and gaps', 'J'],
+  ['trail', 'Trails, by speed', 'T'],
   ['wireframe', 'Wireframe', 'W'],
   ['smooth', 'Smooth between frames', ''],
   ['shadows', 'Shadows', ''],
@@ -38,7 +39,7 @@ export class DisplayPanel {
       this.element.append(h('label', { class: 'check', title: shortcut ? `Key ${shortcut}` : '' }, box, text));
     }
     this.factorBox = h('label', { class: 'field sub' }, 'Length', this.factor);
-    this.boxes.get('forces')!.parentElement!.after(this.factorBox);
+    this.boxes.get('pressures')!.parentElement!.after(this.factorBox);
     this.clipBox = h('div', { class: 'sub' },
       h('label', { class: 'field' }, 'Axis', this.clipAxis), h('label', { class: 'field' }, 'Place', this.clipAt),
       h('label', { class: 'check' }, this.clipFlip, 'Other side'));
@@ -78,6 +79,6 @@ export class DisplayPanel {
     this.clipFlip.checked = d.clip.flip;
     this.factor.value = String(Math.log10(d.forceFactor));
     this.clipBox.hidden = !d.clip.on;
-    this.factorBox.hidden = !d.forces;
+    this.factorBox.hidden = !d.forces && !d.pressures;
   }
 }

@@ -60,6 +60,10 @@ export class FrameStore {
   get count(): number {
     return this.times.length;
   }
+  /** Frames in a piece. */
+  get pieceFrames(): number {
+    return this.model.chunk_frames;
+  }
   get end(): number {
     return this.count ? this.times[this.count - 1] : 0;
   }

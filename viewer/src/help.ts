@@ -5,7 +5,7 @@ export const SHORTCUTS: [string, string][] = [
   ['Space', 'play or pause'], ['← →', 'one frame back or on'], ['Shift ← →', 'ten frames'], ['Home End', 'start or end'],
   [', .', 'slower or faster'], ['L', 'loop'], ['F', 'fit the chosen body, or all'], ['A', 'fit all'], ['V', 'follow the chosen body'],
   ['1 2 3', 'view along x, y, z'], ['0', 'the first view'], ['O', 'orthographic'], ['P', 'contact points'], ['C', 'contact forces'],
-  ['J', 'joint frames'], ['T', 'trail'], ['W', 'wireframe'], ['X', 'clipping plane'], ['K', 'next colouring'], ['H', 'hide the chosen body'],
+  ['R', 'contact pressures'], ['J', 'joint frames and gaps'], ['T', 'trails'], ['W', 'wireframe'], ['X', 'clipping plane'], ['K', 'next colouring'], ['H', 'hide the chosen body'],
   ['I', 'isolate it'], ['U', 'show all'], ['/', 'search'], ['G', 'plots'], ['D', 'dark or light'], ['S', 'screenshot'], ['Esc', 'choose nothing'], ['?', 'this panel'],
 ];
 

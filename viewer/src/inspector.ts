@@ -2,7 +2,8 @@
 import * as THREE from 'three';
 import { short } from './colors';
 import { h } from './dom';
-import { BODY_TYPES, nameOf } from './model';
+import { toGap } from './jointgap';
+import { BODY_TYPES, nameOf, type JointInfo } from './model';
 import type { RunView } from './runview';
 
 export interface InspectorActions {
@@ -37,6 +38,7 @@ interface Touch {
   body: number;
   force: number;
   points: number;
+  pressure: number; // mean over the patch that carries most, Pa; 0 without an area
 }
 
 /** Whom a body touches now, with the sum of forces on it from each. */
@@ -53,7 +55,28 @@ export function touches(view: RunView, body: number): Touch[] {
     entry.points++;
     sums.set(other, entry);
   }
-  return [...sums].map(([other, { f, points }]) => ({ body: other, force: f.length(), points })).sort((p, q) => q.force - p.force);
+  const most = new Map<number, { force: number; pressure: number }>();
+  for (const patch of view.patches) {
+    if (patch.a !== body && patch.b !== body) continue;
+    const other = patch.a === body ? patch.b : patch.a;
+    if (patch.force >= (most.get(other)?.force ?? 0)) most.set(other, { force: patch.force, pressure: patch.area > 0 ? patch.force / patch.area : 0 });
+  }
+  return [...sums].map(([other, { f, points }]) => ({ body: other, force: f.length(), points, pressure: most.get(other)?.pressure ?? 0 }))
+    .sort((p, q) => q.force - p.force);
+}
+
+/** How far a joint is open, in words; nothing for types that have no gap. */
+function gapText(view: RunView, joint: JointInfo): string {
+  const anchor = (body: number, point: number[]) => {
+    const at = new THREE.Vector3(...point);
+    return body >= 0 ? at.applyMatrix4(view.bodies.matrixOf(body, matrix)) : at;
+  };
+  const apart = anchor(joint.b, joint.point_b).sub(anchor(joint.a, joint.point_a));
+  const axis = new THREE.Vector3().fromArray(joint.frame_a);
+  if (joint.a >= 0) axis.transformDirection(view.bodies.matrixOf(joint.a, matrix));
+  if (!toGap(joint.type, apart, axis)) return '';
+  const seen = 20 * view.model.quantum; // what the page was sent is rounded to this
+  return apart.length() > seen ? `gap ${short(apart.length())} m` : 'no gap';
 }
 
 export class Inspector {
@@ -114,7 +137,7 @@ export class Inspector {
     const items = touching.slice(0, 50).map((touch) =>
       h('li', {},
         h('button', { click: () => this.actions.choose(touch.body) }, nameOf(view.model, touch.body)),
-        h('em', {}, `${short(touch.force)} N, ${touch.points} pt`)));
+        h('em', {}, `${short(touch.force)} N, ${touch.points} pt${touch.pressure ? `, ${short(touch.pressure)} Pa` : ''}`)));
     const waiting = !view.contacts && !view.model.embedded;
     return h('div', {}, h('h2', { style: 'margin-top:10px' }, waiting ? 'Contacts …' : `Touches ${touching.length || 'nothing'}`),
       h('ul', { class: 'touching' }, ...items));
@@ -129,7 +152,7 @@ export class Inspector {
       const force = f && f.length === 3 ? `${short(Math.hypot(f[0], f[1], f[2]))} N` : '';
       items.push(h('li', {},
         h('button', { click: () => this.actions.plot([`joint.${joint.name}.force`], `${joint.name}: force`) }, `${joint.name} (${joint.type})`),
-        h('em', {}, `${nameOf(view.model, other)}${force ? ', ' + force : ''}`)));
+        h('em', {}, [nameOf(view.model, other), force, gapText(view, joint)].filter(Boolean).join(', '))));
     });
     if (!items.length) return '';
     return h('div', {}, h('h2', { style: 'margin-top:10px' }, `Joints ${items.length}`), h('ul', { class: 'touching' }, ...items.slice(0, 50)));

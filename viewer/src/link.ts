@@ -6,7 +6,7 @@ export interface LinkState {
   orthographic?: boolean;
   selected?: string;
   color?: string;
-  show?: string[]; // points, forces, joints, wireframe, trail
+  show?: string[]; // points, forces, pressures, joints, wireframe, trail
 }
 
 const digits = (value: number) => String(Number(value.toPrecision(6)));

@@ -1,10 +1,12 @@
-// What is drawn beside the bodies: contact points and forces, joint frames, the trail and mark of the chosen body.
+// What is drawn beside the bodies: contact points, forces and pressures, joint frames, trails, the mark of the chosen body.
 import * as THREE from 'three';
 import { ACCENT } from './colors';
 import type { Bodies3D } from './bodies3d';
 import type { FrameContacts } from './decode';
-import type { FrameStore } from './frames';
+import { toGap } from './jointgap';
 import type { Model } from './model';
+import type { Patch } from './patches';
+import { Trails } from './trails';
 
 export const HELPERS = 1; // layer of all that cannot be picked
 
@@ -16,70 +18,113 @@ const place = new THREE.Vector3();
 const scale = new THREE.Vector3();
 const matrix = new THREE.Matrix4();
 
-export class Overlays {
+/** Arrows that share a colour; the longest value ever seen is a fifth of the scene. */
+class Arrows {
   readonly group = new THREE.Group();
   private shafts: THREE.InstancedMesh;
   private heads: THREE.InstancedMesh;
+  largest = 0;
+
+  constructor(color: string, most: number, private size: number) {
+    // over what hides them: they begin where two bodies meet
+    const material = new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true });
+    this.shafts = new THREE.InstancedMesh(new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), material, most);
+    this.heads = new THREE.InstancedMesh(new THREE.ConeGeometry(1, 1, 12).translate(0, 0.5, 0), material, most);
+    for (const mesh of [this.shafts, this.heads]) {
+      mesh.frustumCulled = false;
+      mesh.renderOrder = 3;
+      this.group.add(mesh);
+    }
+  }
+
+  /** `at` gives the place of the i-th, and the vector it shows. */
+  show(count: number, factor: number, at: (i: number, place: THREE.Vector3, vector: THREE.Vector3) => void): void {
+    this.group.visible = count > 0;
+    this.shafts.count = this.heads.count = count;
+    for (let i = 0; i < count; i++) {
+      at(i, place, direction);
+      this.largest = Math.max(this.largest, direction.length());
+    }
+    const length = (0.2 * this.size * factor) / (this.largest || 1);
+    const radius = 0.0022 * this.size;
+    for (let i = 0; i < count; i++) {
+      at(i, place, direction);
+      const value = direction.length();
+      const long = value * length;
+      turn.setFromUnitVectors(up, value > 0 ? direction.divideScalar(value) : up);
+      const tip = Math.min(5 * radius, long);
+      this.shafts.setMatrixAt(i, matrix.compose(place, turn, scale.set(0.6 * radius, Math.max(1e-9, long - tip), 0.6 * radius)));
+      place.addScaledVector(direction, long - tip);
+      this.heads.setMatrixAt(i, matrix.compose(place, turn, scale.set(0.4 * tip, tip || 1e-9, 0.4 * tip)));
+    }
+    for (const mesh of [this.shafts, this.heads]) mesh.instanceMatrix.needsUpdate = true;
+  }
+}
+
+export class Overlays {
+  readonly group = new THREE.Group();
+  readonly trails = new Trails();
+  private forces: Arrows;
+  private pressures: Arrows;
   private dots: THREE.InstancedMesh;
   private joints: THREE.LineSegments;
-  private trail: THREE.Line;
   private mark = new THREE.Group();
   private marked = -2;
-  private longest = 0;
   arrowCount = 0;
+  largestForce = 0; // N, of those shown so far
+  pressureCount = 0;
+  largestPressure = 0; // Pa, of those shown so far
 
   constructor(private model: Model, private bodies: Bodies3D, private size: number) {
-    const red = new THREE.MeshBasicMaterial({ color: '#ff4d4d' });
     const yellow = new THREE.MeshBasicMaterial({ color: '#ffd23f' });
-    const shaft = new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0);
-    const head = new THREE.ConeGeometry(1, 1, 12).translate(0, 0.5, 0);
-    this.shafts = new THREE.InstancedMesh(shaft, red, MOST_ARROWS);
-    this.heads = new THREE.InstancedMesh(head, red, MOST_ARROWS);
+    this.forces = new Arrows('#ff4d4d', MOST_ARROWS, size);
+    this.pressures = new Arrows('#3d7dff', MOST_ARROWS, size);
     this.dots = new THREE.InstancedMesh(new THREE.OctahedronGeometry(1, 1), yellow, MOST_ARROWS);
     this.joints = new THREE.LineSegments(
       new THREE.BufferGeometry(),
       new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }),
     );
-    this.trail = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: ACCENT }));
-    for (const object of [this.shafts, this.heads, this.dots, this.joints, this.trail]) {
+    for (const object of [this.dots, this.joints, this.trails.lines]) {
       object.frustumCulled = false;
       this.group.add(object);
     }
-    this.group.add(this.mark);
+    this.group.add(this.mark, this.forces.group, this.pressures.group);
     this.joints.renderOrder = 2;
     this.group.traverse((object) => object.layers.set(HELPERS));
     this.showContacts(undefined, false, false);
+    this.showPressures([]);
   }
 
-  /** Points, and forces on the second body of each pair: the longest ever seen is a fifth of the scene. */
+  /** Points, and forces on the second body of each pair. */
   showContacts(contacts: FrameContacts | undefined, points: boolean, forces: boolean, factor = 1): void {
     const count = contacts ? Math.min(contacts.count, MOST_ARROWS) : 0;
-    this.dots.visible = points && count > 0;
-    this.shafts.visible = this.heads.visible = forces && count > 0;
+    const n = contacts?.numbers ?? new Float32Array(0);
     this.arrowCount = forces ? count : 0;
-    this.dots.count = this.shafts.count = this.heads.count = count;
-    if (!contacts || !count) return;
-    const n = contacts.numbers;
+    this.forces.show(this.arrowCount, factor, (i, at, force) => {
+      at.fromArray(n, 10 * i);
+      force.fromArray(n, 10 * i + 6);
+    });
+    this.largestForce = this.forces.largest;
+    this.dots.visible = points && count > 0;
+    if (!this.dots.visible) return;
+    this.dots.count = count;
     for (let i = 0; i < count; i++)
-      this.longest = Math.max(this.longest, Math.hypot(n[10 * i + 6], n[10 * i + 7], n[10 * i + 8]));
-    const length = (0.2 * this.size * factor) / (this.longest || 1);
-    const radius = 0.0022 * this.size;
-    for (let i = 0; i < count; i++) {
-      place.fromArray(n, 10 * i);
-      direction.fromArray(n, 10 * i + 6);
-      const force = direction.length();
-      const long = force * length;
-      turn.setFromUnitVectors(up, force > 0 ? direction.divideScalar(force) : up);
-      const tip = Math.min(5 * radius, long);
-      this.dots.setMatrixAt(i, matrix.compose(place, turn, scale.setScalar(1.6 * radius)));
-      this.shafts.setMatrixAt(i, matrix.compose(place, turn, scale.set(0.6 * radius, Math.max(1e-9, long - tip), 0.6 * radius)));
-      place.addScaledVector(direction, long - tip);
-      this.heads.setMatrixAt(i, matrix.compose(place, turn, scale.set(0.4 * tip, tip || 1e-9, 0.4 * tip)));
-    }
-    for (const mesh of [this.dots, this.shafts, this.heads]) mesh.instanceMatrix.needsUpdate = true;
+      this.dots.setMatrixAt(i, matrix.compose(place.fromArray(n, 10 * i), turn.identity(), scale.setScalar(0.0035 * this.size)));
+    this.dots.instanceMatrix.needsUpdate = true;
   }
 
-  /** Axes of each joint at its first body, and a red line where the two anchors are apart. */
+  /** An arrow on the second body of each patch that has an area, as long as the mean pressure there. */
+  showPressures(patches: Patch[], factor = 1): void {
+    const wide = patches.filter((patch) => patch.area > 0).slice(0, MOST_ARROWS);
+    this.pressures.show(wide.length, factor, (i, at, vector) => {
+      at.copy(wide[i].center);
+      vector.copy(wide[i].normal).multiplyScalar(wide[i].force / wide[i].area);
+    });
+    this.pressureCount = wide.length;
+    this.largestPressure = this.pressures.largest;
+  }
+
+  /** Axes of each joint at its first body, and a red line for its gap. */
   showJoints(on: boolean): void {
     this.joints.visible = on && this.model.joints.length > 0;
     if (!this.joints.visible) return;
@@ -96,6 +141,7 @@ export class Overlays {
       colors.push(...c, ...c);
     };
     for (const joint of this.model.joints) {
+      if (joint.type === 'coupling') continue; // ties other joints and has no place
       const poseA = joint.a >= 0 ? this.bodies.matrixOf(joint.a, matrix) : matrix.identity();
       place.fromArray(joint.point_a).applyMatrix4(poseA);
       for (let k = 0; k < 3; k++) {
@@ -108,29 +154,13 @@ export class Overlays {
       }
       other.fromArray(joint.point_b);
       if (joint.b >= 0) other.applyMatrix4(this.bodies.matrixOf(joint.b, world));
-      add(place, other, [1, 0.2, 0.2]);
+      if (joint.type === 'distance') add(place, other, [0.55, 0.58, 0.63]);
+      const axis = direction.fromArray(joint.frame_a).transformDirection(poseA);
+      if (toGap(joint.type, end.copy(other).sub(place), axis)) add(place, end.add(place), [1, 0.2, 0.2]);
     }
     const geometry = this.joints.geometry;
     geometry.setAttribute('position', new THREE.Float32BufferAttribute(positions, 3));
     geometry.setAttribute('color', new THREE.Float32BufferAttribute(colors, 3));
-  }
-
-  /** Where a body's centre has been in the last seconds, as far as those frames are here. */
-  showTrail(body: number, frames: FrameStore, index: number, seconds: number): void {
-    this.trail.visible = body >= 0 && body < this.model.bodies.name.length && seconds > 0;
-    if (!this.trail.visible) return;
-    const points: number[] = [];
-    const since = frames.times[index] - seconds;
-    for (let i = index; i >= 0 && frames.times[i] >= since; i--) {
-      const chunk = frames.chunkOf(i);
-      if (!chunk) break;
-      const slot = chunk.slot[body];
-      const from = slot >= 0 ? chunk.position : chunk.stillPosition;
-      const at = slot >= 0 ? (i % this.model.chunk_frames) * chunk.moving.length + slot : ~slot;
-      points.push(from[3 * at], from[3 * at + 1], from[3 * at + 2]);
-    }
-    this.trail.geometry.setAttribute('position', new THREE.Float32BufferAttribute(points, 3));
-    this.trail.geometry.setDrawRange(0, points.length / 3);
   }
 
   /** The chosen body: tinted, with its sharp edges drawn. */

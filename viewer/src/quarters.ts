@@ -4,9 +4,16 @@ import * as THREE from 'three';
 const FEWEST_VERTICES = 20; // fewer make a polyhedron that shows how it turns
 const AS_ROUND = 0.02;
 
+/** Different places among corners, counted up to what matters: a box has 24 corners at 8 places. */
+function places(positions: Float32Array): number {
+  const seen = new Set<string>();
+  for (let i = 0; i < positions.length && seen.size < FEWEST_VERTICES; i += 3) seen.add(`${positions[i]} ${positions[i + 1]} ${positions[i + 2]}`);
+  return seen.size;
+}
+
 /** Which coordinates' signs tell the quarters apart; undefined: the shape is neither a ball nor a disc. */
 export function quartersOf(positions: Float32Array, center: readonly number[]): [number, number, number] | undefined {
-  if (positions.length < 3 * FEWEST_VERTICES) return undefined;
+  if (positions.length < 3 * FEWEST_VERTICES || places(positions) < FEWEST_VERTICES) return undefined;
   const round = (across: readonly number[]): boolean => {
     const ball = across.every((a) => a);
     const distances = new Float32Array(positions.length / 3);

@@ -6,12 +6,14 @@ import type { FrameContacts } from './decode';
 import { FrameStore, type Moment } from './frames';
 import type { Growth, Model } from './model';
 import { HELPERS, Overlays } from './overlays';
+import { patchesOf, type Patch } from './patches';
 import { Replaced, type Source } from './source';
 
 export interface Display {
   color: ColorMode;
   points: boolean;
   forces: boolean;
+  pressures: boolean;
   forceFactor: number;
   joints: boolean;
   trail: boolean;
@@ -21,9 +23,11 @@ export interface Display {
   clip: { on: boolean; axis: 'x' | 'y' | 'z'; at: number; flip: boolean };
 }
 
+const TRAIL_SECONDS = 2;
+
 export function defaultDisplay(): Display {
   return {
-    color: 'body', points: false, forces: false, forceFactor: 1, joints: false, trail: false, wireframe: false,
+    color: 'body', points: false, forces: false, pressures: false, forceFactor: 1, joints: false, trail: false, wireframe: false,
     smooth: true, shadows: true, clip: { on: false, axis: 'x', at: 0.5, flip: false },
   };
 }
@@ -38,6 +42,7 @@ export class RunView {
   selected = -1;
   moment: Moment | undefined;
   contacts: FrameContacts | undefined;
+  patches: Patch[] = [];
   range: ColorRange | undefined;
   onchange: () => void = () => {};
   onreplaced: () => void = () => {};
@@ -55,11 +60,11 @@ export class RunView {
 
   async load(): Promise<void> {
     this.model = await this.source.model();
-    const [geometry] = await Promise.all([this.source.geometry()]);
+    this.moment = undefined;
     this.frames = new FrameStore(this.source, this.model);
     this.frames.onload = () => this.onchange();
     this.frames.onerror = (error) => (error instanceof Replaced ? this.onreplaced() : this.onproblem(error.message));
-    await this.frames.extend();
+    const [geometry] = await Promise.all([this.source.geometry(), this.frames.extend()]);
     this.interest.min.fromArray(this.model.interest[0]);
     this.interest.max.fromArray(this.model.interest[1]);
     this.bodies?.dispose();
@@ -124,14 +129,23 @@ export class RunView {
     const moment = this.frames.moment(Math.min(time, this.frames.end), display.smooth);
     if (!moment) return false;
     this.moment = moment;
-    const wanted = display.points || display.forces || display.color === 'force' || this.selected >= 0;
+    const wanted = display.points || display.forces || display.pressures || display.color === 'force' || this.selected >= 0;
     this.contacts = wanted ? this.frames.contacts(moment.index) : undefined;
     this.bodies.pose(moment);
     this.range = this.bodies.paint(display.color, this.frames, moment, this.contacts);
     this.overlays.showContacts(this.contacts, display.points, display.forces, display.forceFactor);
+    this.patches = this.contacts && (display.pressures || this.selected >= 0) ? patchesOf(this.contacts) : [];
+    this.overlays.showPressures(display.pressures ? this.patches : [], display.forceFactor);
     this.overlays.showJoints(display.joints);
-    this.overlays.showTrail(this.selected, this.frames, moment.index, display.trail ? 2 : 0);
+    this.overlays.trails.show(display.trail ? this.trailed() : [], this.frames, moment.index, TRAIL_SECONDS);
     this.overlays.showMark(this.selected);
     return true;
+  }
+
+  /** Of the chosen body, or of all that move. */
+  private trailed(): number[] {
+    const { type } = this.model.bodies;
+    if (this.selected >= 0) return this.selected < type.length ? [this.selected] : [];
+    return type.flatMap((t, body) => (t === 1 || this.bodies.hidden.has(body) ? [] : [body]));
   }
 }

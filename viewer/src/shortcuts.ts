@@ -24,6 +24,7 @@ export function bindKeys(app: App): void {
     o: () => app.toggleOrthographic(),
     p: () => app.panel.toggle('points'),
     c: () => app.panel.toggle('forces'),
+    r: () => app.panel.toggle('pressures'),
     j: () => app.panel.toggle('joints'),
     t: () => app.panel.toggle('trail'),
     w: () => app.panel.toggle('wireframe'),

@@ -24,17 +24,27 @@ void main() {
   gl_FragColor = vec4(vId, 1.0);
 }`;
 
-let software: boolean | undefined;
+const CONTEXT = { alpha: false, preserveDrawingBuffer: true, powerPreference: 'high-performance' } as const;
 
-/** True where the processor draws because there is no graphics card: the same picture, with what costs most left out. */
-export function drawnBySoftware(): boolean {
-  if (software !== undefined) return software;
-  const gl = document.createElement('canvas').getContext('webgl2');
-  const info = gl?.getExtension('WEBGL_debug_renderer_info');
-  const name = info ? String(gl?.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
-  gl?.getExtension('WEBGL_lose_context')?.loseContext();
-  software = /swiftshader|llvmpipe|softpipe|software/i.test(name);
-  return software;
+/** Whether the processor draws because there is no graphics card. */
+function isSoftware(gl: WebGL2RenderingContext): boolean {
+  const info = gl.getExtension('WEBGL_debug_renderer_info');
+  const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
+  return /swiftshader|llvmpipe|softpipe|software/i.test(name);
+}
+
+/** A context on the canvas. Where there is a graphics card it is asked for smooth edges, on a context made anew: the first one
+ * tells, and a second one is dear only without a card. */
+function contextOn(make: () => HTMLCanvasElement): { canvas: HTMLCanvasElement; context: WebGL2RenderingContext; software: boolean } {
+  const plain = make();
+  const context = plain.getContext('webgl2', { ...CONTEXT, antialias: false });
+  if (!context) throw new Error('This page needs WebGL 2, which this browser does not offer here.');
+  if (isSoftware(context)) return { canvas: plain, context, software: true };
+  const canvas = make();
+  const smooth = canvas.getContext('webgl2', { ...CONTEXT, antialias: true });
+  if (!smooth) return { canvas: plain, context, software: false };
+  context.getExtension('WEBGL_lose_context')?.loseContext();
+  return { canvas, context: smooth, software: false };
 }
 
 export class Stage {
@@ -46,6 +56,7 @@ export class Stage {
   views: RunView[] = [];
   followed: { view: number; body: number } | undefined;
   onmove: () => void = () => {};
+  covered: () => number = () => 0; // CSS pixels of the width that panels lie on
   private followedAt = new THREE.Vector3();
   private pickTarget = new THREE.WebGLRenderTarget(1, 1);
   private pickMaterial = new THREE.ShaderMaterial({
@@ -54,10 +65,15 @@ export class Stage {
   private plane = new THREE.Plane();
   private scratch = new THREE.Vector3();
   drawn = 0;
+  readonly canvas: HTMLCanvasElement;
+  readonly software: boolean; // drawn by the processor: the same picture, with what costs most left out
 
-  constructor(readonly canvas: HTMLCanvasElement) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !drawnBySoftware(), preserveDrawingBuffer: true });
-    this.renderer.setPixelRatio(drawnBySoftware() ? 1 : Math.min(2, window.devicePixelRatio || 1));
+  constructor(make: () => HTMLCanvasElement) {
+    const { canvas, context, software } = contextOn(make);
+    [this.canvas, this.software] = [canvas, software];
+    this.renderer = new THREE.WebGLRenderer({ canvas, context, ...CONTEXT, antialias: !software });
+    this.renderer.debug.checkShaderErrors = import.meta.env.DEV; // asking waits for the compiler
+    this.renderer.setPixelRatio(software ? 1 : Math.min(2, window.devicePixelRatio || 1));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.toneMapping = THREE.NoToneMapping;
@@ -100,6 +116,12 @@ export class Stage {
     this.orthographic.updateProjectionMatrix();
   }
 
+  /** Aspect of what panels leave free: they lie on both sides, so that the middle stays where it is. */
+  private freeAspect(): number {
+    const free = Math.max(0.4 * this.canvas.clientWidth, this.canvas.clientWidth - this.covered());
+    return this.perspective.aspect * (free / Math.max(1, this.canvas.clientWidth));
+  }
+
   private rangeOfDepth(): void {
     const size = Math.max(...this.views.map((v) => v.size), 1e-9);
     for (const camera of [this.perspective, this.orthographic]) {
@@ -117,7 +139,7 @@ export class Stage {
     const from = direction?.clone().normalize() ?? this.camera.position.clone().sub(this.controls.target).normalize();
     this.setAspect();
     const vertical = (this.perspective.fov * Math.PI) / 360;
-    const narrow = Math.min(vertical, Math.atan(Math.tan(vertical) * this.perspective.aspect));
+    const narrow = Math.min(vertical, Math.atan(Math.tan(vertical) * this.freeAspect()));
     const distance = (0.86 * radius) / Math.sin(narrow);
     this.look(center.clone().addScaledVector(from, distance), center);
   }
@@ -140,7 +162,7 @@ export class Stage {
   /** Scenes place their camera for a wide picture: in a narrow one it steps back until as much fits across. */
   lookAsInWide(eye: THREE.Vector3, target: THREE.Vector3): void {
     this.setAspect();
-    const back = Math.max(1, 1.4 / this.perspective.aspect);
+    const back = Math.max(1, 1.4 / this.freeAspect());
     this.look(target.clone().addScaledVector(eye.clone().sub(target), back), target);
   }
 
