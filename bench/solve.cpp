@@ -7,6 +7,7 @@
 #include <Eigen/SparseCholesky>
 
 #include "bench/bench.hpp"
+#include "bench/loops.hpp"
 #include "math/parallel.hpp"
 #include "solve/block_cholesky.hpp"
 
@@ -183,12 +184,16 @@ void run(const Options& options) {
 #endif
         if (which.bodies < 5000 || options.wants("eigen")) comparison.eigen();
     }
+    run_loops(options);
 }
 
 }  // namespace
 
 Bench solve_bench() {
-    return {"solve", "block Cholesky beside Eigen and CHOLMOD: milliseconds to factor, residual", run};
+    return {"solve",
+            "block Cholesky beside Eigen and CHOLMOD: milliseconds to factor, residual; short loops beside "
+            "oneTBB",
+            run};
 }
 
 }  // namespace tenon::bench
