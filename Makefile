@@ -14,7 +14,7 @@ help:
 	@echo "make view        build the page of 'tenon view' (needs Node; installs it where it is missing)"
 	@echo "make view-test   test that page in a browser (installs Chromium where it is missing)"
 	@echo "make bench       set up the peers, run every benchmark, as JSON lines in build/bench.jsonl"
-	@echo "make acceptance  long runs at paper size, and rigid-ipc's scenes (FIXTURES=folder): results in acceptance/"
+	@echo "make acceptance  long runs at paper size in sittings of 40 minutes (MINUTES=), and rigid-ipc's scenes (FIXTURES=folder): results in acceptance/"
 	@echo "make fresh       prove 'make demo' and 'make test' in a minimal Debian (root)"
 	@echo "make sanitize    build with ASan and UBSan, run every test (30 minutes and more; SANITIZE=thread: TSan)"
 	@echo "make fuzz        build the fuzzers with clang, run each for SECONDS_EACH (60)"
