@@ -184,8 +184,8 @@ std::string mjcf_body(const Robot& robot, int number) {
     for (std::size_t i = 0; i < links.size(); ++i)
         if (links[i].parent == number) children += mjcf_body(robot, static_cast<int>(i));
     if (children.empty())  // the boxes at the ends of limbs are the ones that touch
-        xml += fmt::format("<geom type='box' size='{}' pos='{}' mass='0' friction='1'/>",
-                           text_of(0.5 * end_size(2.0 * link.center)), text_of(link.center));
+        xml += fmt::format("<geom type='box' size='{}' pos='{}' mass='0' friction='{}'/>",
+                           text_of(0.5 * end_size(2.0 * link.center)), text_of(link.center), robot.friction);
     return xml + children + "</body>";
 }
 
@@ -255,6 +255,7 @@ constexpr double push_friction = 0.4, block_width = 0.16;
 Robot with_blocks_to_push(Robot robot) {
     robot.name += "-push";
     robot.friction = push_friction;
+    robot.mjcf = mjcf_of(robot);
     for (MaterialSpec& material : robot.scene.materials) material.friction = push_friction;
     robot.props = {{"floor", {4, 0.1, 4}, 0, Vec3(0, -1.03, 0)}};
     const auto ends_at = [&](double time, int limb) {

@@ -10,6 +10,54 @@
 #include "tenon/state.hpp"
 
 namespace tenon {
+namespace {
+
+// Where targets of an actuator may come from: the one that was set last, else what the scene has its motor aim at now, or
+// where its joint is.
+std::vector<double> present_targets(const Model& model, const State& state, int actuator) {
+    const double given = state.targets[static_cast<std::size_t>(actuator)];
+    if (!std::isnan(given)) return {given};
+    std::vector<double> places;
+    for (std::size_t j = 0; j < model.joints.size(); ++j) {
+        const std::vector<DriveSpec>& drives = model.joints[j].spec.drives;
+        for (std::size_t k = 0; k < drives.size(); ++k)
+            for (const MotorSpec::Source& source : drives[k].motor.sources)
+                if (source.actuator == actuator) {
+                    places.push_back(source.factor * motor_target(drives[k].motor, state, state.time) +
+                                     source.constant);
+                    places.push_back(source.factor * state.joint_coordinate[j][k] + source.constant);
+                }
+    }
+    return places;
+}
+
+// Targets that are set between steps move no faster than the actuator may: a table of them is followed, a jump is refused.
+void check_speed(const Model& model, const State& state, int actuator, double target) {
+    const ActuatorSpec& spec = model.actuators[static_cast<std::size_t>(actuator)];
+    constexpr double first_step = 0.01;  // s: before the first step its length is not known
+    const bool position = spec.type == ActuatorSpec::Type::position;
+    const double dt = state.step > 0 ? state.time / static_cast<double>(state.step) : first_step;
+    const double most = (position ? dt : 1.0) * spec.velocity_limit * (1 + 1e-9);
+    double jump = std::abs(target);
+    if (position) {
+        jump = std::numeric_limits<double>::infinity();
+        for (const double place : present_targets(model, state, actuator))
+            jump = std::min(jump, std::abs(target - place));
+    }
+    if (jump <= most) return;
+    throw InputError(
+        "", fmt::format("actuators[{}].target", actuator),
+        position ? fmt::format("'{}' would jump by {:g} in a step, faster than its velocity limit {:g}",
+                               spec.name, jump, spec.velocity_limit)
+                 : fmt::format("{:g} is beyond the velocity limit {:g} of '{}'", target, spec.velocity_limit,
+                               spec.name),
+        position ? fmt::format("move the target by {:g} at most before each step, as a joint trajectory "
+                               "does, or leave out velocity_limit",
+                               most)
+                 : std::string("stay below it, or leave out velocity_limit"));
+}
+
+}  // namespace
 
 void set_target(const Model& model, State& state, int actuator, double target) {
     const ActuatorSpec& spec = model.actuators.at(static_cast<std::size_t>(actuator));
@@ -21,11 +69,7 @@ void set_target(const Model& model, State& state, int actuator, double target) {
         throw InputError(
             "", path, fmt::format("{:g} is beyond the target limits of '{}'", target, spec.name),
             fmt::format("stay within {:g} and {:g}", spec.target_limits[0], spec.target_limits[1]));
-    if (spec.velocity_limit < 1e299)
-        throw InputError(
-            "", path,
-            fmt::format("'{}' has a velocity limit, which holds for targets of the scene", spec.name),
-            "leave out velocity_limit, and move the target no faster than that");
+    if (spec.velocity_limit < 1e299) check_speed(model, state, actuator, target);
     state.targets[static_cast<std::size_t>(actuator)] = target;
 }
 

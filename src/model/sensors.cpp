@@ -86,6 +86,8 @@ double joint_value(const SensorSpec& sensor, const Now& now) {
     switch (joint.spec.type) {
         case JointType::prismatic:
             return carried.force.dot(frame.col(0));
+        case JointType::distance:  // its gradient at the second anchor is the direction from the first
+            return carried.force.dot(c.gradient[1].col(3));
         case JointType::cylindrical:
             return k == 0 ? carried.torque.dot(frame.col(0)) : carried.force.dot(frame.col(0));
         case JointType::planar:

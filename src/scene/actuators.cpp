@@ -256,6 +256,13 @@ class Lowering {
         motor.sources.push_back({static_cast<int>(index_), lever.factor, constant, 0.0, {}, {}});
     }
 
+    double start_of(const Lever& lever) {
+        const JointSpec& joint = joint_of(lever);
+        if (joint.type == JointType::distance) return (*joint.point_b - joint.point).norm();
+        const auto k = static_cast<std::size_t>(lever.coordinate);
+        return joint.type != JointType::ball && joint.start.size() > k ? joint.start[k] : 0.0;
+    }
+
     // A position is approached at the speed allowed; a faster profile or speed is refused.
     void limit_speed(const Lever& lever, double constant) {
         const double limit = actuator_.velocity_limit;
@@ -271,12 +278,7 @@ class Lowering {
                 if (std::abs(entry[1]) > limit) too_fast(entry[1]);
             return;
         }
-        const JointSpec& joint = joint_of(lever);
-        const bool turned =
-            joint.type != JointType::ball && joint.start.size() > static_cast<std::size_t>(lever.coordinate);
-        const double start =
-            lever.factor * (turned ? joint.start[static_cast<std::size_t>(lever.coordinate)] : 0.0) +
-            constant;
+        const double start = lever.factor * start_of(lever) + constant;
         if (actuator_.profile.empty()) {
             const double way = actuator_.target - start;
             if (way == 0) return;

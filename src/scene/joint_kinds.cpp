@@ -32,6 +32,11 @@ const std::vector<Coordinate>& free_coordinates(JointType type) {
     return joint_kinds()[static_cast<std::size_t>(type)].coordinates;
 }
 
+const std::vector<Coordinate>& driven_coordinates(JointType type) {
+    static const std::vector<Coordinate> length{Coordinate::length};
+    return type == JointType::distance ? length : free_coordinates(type);
+}
+
 const std::string& joint_type_name(JointType type) {
     return joint_kinds()[static_cast<std::size_t>(type)].name;
 }

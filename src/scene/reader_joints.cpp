@@ -127,10 +127,7 @@ Vec3 Reader::read_axis(const Where& where, const Value& numbers) const {
 }
 
 void Reader::read_drives(const Where& where, const Value& value, JointSpec& joint) const {
-    // a distance joint that is given drives leaves its length free for them
-    static const std::vector<Coordinate> free_length = {Coordinate::length};
-    const std::vector<Coordinate>& coordinates =
-        joint.type == JointType::distance ? free_length : free_coordinates(joint.type);
+    const std::vector<Coordinate>& coordinates = driven_coordinates(joint.type);
     const auto unit = [&](std::size_t i) {
         return coordinates[i] == Coordinate::length ? context_.length : 1.0;
     };

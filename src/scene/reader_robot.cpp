@@ -52,7 +52,7 @@ void Reader::refuse_linear_universal(const Where& where, const JointSpec& joint)
 int Reader::coordinate_of(const Where& where, int joint, double coordinate) const {
     const JointSpec& spec = scene_.joints[static_cast<std::size_t>(joint)];
     refuse_linear_universal(where, spec);
-    const std::size_t count = free_coordinates(spec.type).size();
+    const std::size_t count = driven_coordinates(spec.type).size();
     if (coordinate != std::floor(coordinate) || coordinate >= static_cast<double>(count))
         context_.fail(where,
                       fmt::format("the {} joint '{}' has no coordinate {:g}", joint_type_name(spec.type),
@@ -63,7 +63,7 @@ int Reader::coordinate_of(const Where& where, int joint, double coordinate) cons
 
 double Reader::coordinate_unit(int joint, int coordinate) const {
     const JointSpec& spec = scene_.joints[static_cast<std::size_t>(joint)];
-    const auto& kinds = free_coordinates(spec.type);
+    const auto& kinds = driven_coordinates(spec.type);
     return kinds[static_cast<std::size_t>(coordinate)] == Coordinate::length ? context_.length : 1.0;
 }
 
@@ -174,8 +174,8 @@ double Reader::target_unit(const ActuatorSpec& actuator) const {
     if (actuator.joint >= 0) return coordinate_unit(actuator.joint, actuator.coordinate);
     const auto& terms = scene_.tendons[static_cast<std::size_t>(actuator.tendon)].terms;
     const bool lengths = std::all_of(terms.begin(), terms.end(), [&](const TendonSpec::Term& term) {
-        return free_coordinates(scene_.joints[static_cast<std::size_t>(term.joint)]
-                                    .type)[static_cast<std::size_t>(term.coordinate)] == Coordinate::length;
+        const JointType type = scene_.joints[static_cast<std::size_t>(term.joint)].type;
+        return driven_coordinates(type)[static_cast<std::size_t>(term.coordinate)] == Coordinate::length;
     });
     return lengths ? context_.length : 1.0;
 }
@@ -320,7 +320,7 @@ SensorSpec Reader::read_sensor(const Where& where, const Value& value) const {
         const JointType joint = scene_.joints[static_cast<std::size_t>(sensor.joint)].type;
         if (joint == JointType::coupling)
             context_.fail(where / "joint", "is a coupling, which joins no bodies", "name another joint");
-        if (of_coordinate && !(joint == JointType::distance && !value.find("coordinate")))
+        if (of_coordinate)
             sensor.coordinate =
                 coordinate_of(where / "coordinate", sensor.joint, number_or(value, "coordinate", 0));
     }

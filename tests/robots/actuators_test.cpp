@@ -213,5 +213,44 @@ TEST(Actuators, TargetsCanBeSetBetweenSteps) {
     EXPECT_EQ(actuator_target(sim.model(), sim.state(), 0, 0.0), 0.0);
 }
 
+// A winch shortens its rope of 1 m at 0.1 m/s to 0.7 m: it then carries m g.
+TEST(Actuators, AWinchPullsAlongALine) {
+    Simulation sim(parse_scene(R"({"gravity": [0, -10, 0], "method": {"type": "articulated", "dt": 0.01},
+"bodies": [{"name": "load", "shape": {"type": "box", "size": [0.1, 0.1, 0.1]}, "mass": 3}],
+"joints": [{"name": "rope", "type": "distance", "bodies": ["world", "load"], "point": [0, 1, 0], "point_b": [0, 0, 0],
+            "spring": {"stiffness": 0, "damping": 1}}],
+"actuators": [{"name": "winch", "type": "position", "joint": "rope", "force_limits": [-100, 100], "target": 0.7, "velocity_limit": 0.1}],
+"sensors": [{"name": "length", "type": "joint_position", "joint": "rope"}, {"name": "pull", "type": "joint_torque", "joint": "rope"}]})",
+                               "winch", "."));
+    for (int k = 0; k < 150; ++k) sim.step();
+    EXPECT_NEAR(sim.sensor_values()[0].second, 0.85, 2e-3);
+    for (int k = 0; k < 350; ++k) sim.step();
+    EXPECT_NEAR(sim.sensor_values()[0].second, 0.7, 1e-4);
+    EXPECT_NEAR(sim.outputs().joints[0].motor_force[0], -30.0, 0.1);
+    EXPECT_NEAR(sim.sensor_values()[1].second, -30.0, 0.1);  // towards the first point
+    EXPECT_NEAR(sim.state().q[0](1, 3), 0.3, 1e-4);
+}
+
+// Targets may be set step by step as fast as the actuator is, and no faster.
+TEST(Actuators, TargetsSetBetweenStepsKeepTheVelocityLimit) {
+    Simulation sim(parse_scene(R"({"gravity": [0, 0, 0], "method": {"type": "articulated", "dt": 0.01},
+"bodies": [{"name": "bar", "shape": {"type": "box", "size": [1, 0.1, 0.1]}}],
+"joints": [{"name": "turn", "type": "hinge", "bodies": ["world", "bar"], "axis": [0, 0, 1]}],
+"actuators": [{"name": "m", "type": "position", "joint": "turn", "gear": 2, "velocity_limit": 0.5}]})",
+                               "bar", "."));
+    for (int k = 1; k <= 50; ++k) {
+        set_target(sim.model(), sim.state(), 0, 0.005 * k);  // l = 2 q
+        sim.step();
+    }
+    EXPECT_NEAR(sim.state().joint_coordinate[0][0], 0.125, 1e-9);
+    try {
+        set_target(sim.model(), sim.state(), 0, 0.3);
+        ADD_FAILURE();
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("would jump by 0.05 in a step"), std::string::npos)
+            << error.what();
+    }
+}
+
 }  // namespace
 }  // namespace tenon

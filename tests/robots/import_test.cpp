@@ -204,11 +204,12 @@ TEST(Mjcf, BodiesJointsDefaultsAndKeyframes) {
     ASSERT_EQ(key.bodies.size(), 1u);
     EXPECT_EQ(*key.bodies[0].position, Vec3(1, 2, 3));
     EXPECT_LT((*key.bodies[0].angular_velocity - Vec3(0, 0, 1)).norm(), 1e-15);
-    ASSERT_EQ(scene.sensors.size(), 2u);
+    ASSERT_EQ(scene.sensors.size(), 3u);
     EXPECT_TRUE(scene.sensors[0].body_frame);
+    EXPECT_EQ(scene.sensors[2].type, SensorSpec::Type::contact_force);
     EXPECT_TRUE(lists(imported.losses, "inactive equalities", 23));
     EXPECT_TRUE(lists(imported.losses, "actuators <muscle>", 29));
-    EXPECT_TRUE(lists(imported.losses, "sensor <touch>", 31));
+    EXPECT_TRUE(lists(imported.losses, "touch sensors", 31));
     // it builds at the keyframe: the leg hangs on the moved torso
     Scene started = parse_scene(write_scene(scene), "again", ".");
     started.start = "k";

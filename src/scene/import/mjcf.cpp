@@ -49,11 +49,14 @@ ImportedScene MjcfImporter::run() {
     };
     each("asset", &MjcfImporter::read_asset);
     read_tree();
+    each("contact", &MjcfImporter::mark_pairs);
     make_bodies();
     make_joints();
     each("equality", &MjcfImporter::read_equality);
     each("contact", &MjcfImporter::read_contact);
+    resolve_pairs();
     make_filters();
+    mix_frictions();
     each("tendon", &MjcfImporter::read_tendons);
     each("actuator", &MjcfImporter::read_actuators);
     each("sensor", &MjcfImporter::read_sensors);
@@ -268,8 +271,7 @@ void MjcfImporter::read_body(const XmlElement& element, int parent, const Pose& 
                          static_cast<int>(bodies_.size()));
     body.pose = bodies_[at(parent)].pose * offset * pose_of(MjcfElement(element, defaults_, childclass));
     body.mocap = is_true(element, "mocap", false);
-    if (number_attribute(element, "gravcomp", 0) != 0)
-        lose(element, Kind::left_out, "gravcomp", "gravity acts on every body");
+    body.gravcomp = number_attribute(element, "gravcomp", 0);
     bodies_.push_back(std::move(body));
 }
 

@@ -35,7 +35,8 @@ struct MjcfGeom {
     int contype = 1, conaffinity = 1, group = 0;
     double friction = 1.0;
     std::array<double, 3> color{-1, -1, -1};
-    bool collides() const { return contype != 0 || conaffinity != 0; }
+    bool paired = false;  // named by a contact <pair>
+    bool collides() const { return contype != 0 || conaffinity != 0 || paired; }
 };
 
 struct MjcfJoint {
@@ -55,8 +56,9 @@ struct MjcfBody {
     std::string name;
     int parent = -1;
     int childclass = 0;
-    Pose pose;  // in the world, at the reference
-    std::optional<Inertial> inertial;
+    Pose pose;                         // in the world, at the reference
+    double gravcomp = 0.0;             // share of its weight that something else carries
+    std::optional<Inertial> inertial;  // as given; of bodies that were made: as compiled
     std::vector<MjcfGeom> geoms;
     std::vector<int> joints;
     bool stays = false, mocap = false;
@@ -105,6 +107,8 @@ class MjcfImporter : Importer {
     DriveSpec drive_spec(const MjcfJoint& joint) const;
     int add_between(const MjcfBody& body, const MjcfJoint& joint);
     void make_filters();
+    void merge_geoms(MjcfBody& body, MjcfBody& into) const;
+    void compensate_gravity(const MjcfBody& body);
     double light_mass() const;
 
     // mjcf_geoms.cpp
@@ -120,8 +124,19 @@ class MjcfImporter : Importer {
     void read_equality(const XmlElement& list);
     void add_connect(const MjcfElement& element, bool weld);
     void add_joint_equality(const MjcfElement& element);
+    JointSpec named_equality(const XmlElement& xml, const MjcfBody& first, const MjcfBody& second, bool weld);
+    void add_site_equality(const MjcfElement& element, bool weld);
+    void mark_pairs(const XmlElement& list);
     void read_contact(const XmlElement& list);
+    void add_exclusion(const XmlElement& xml);
+    void resolve_pairs();
+    MjcfGeom& geom_named(const XmlElement& user, const std::string& name, int& body);
+    std::vector<int> scene_bodies(int body) const;  // the world is many
+    void mix_frictions();
     void read_tendons(const XmlElement& list);
+    void read_spatial_tendon(const MjcfElement& element);
+    const MjcfSite& site_named(const XmlElement& user, const std::string& name) const;
+    Pose site_pose(const MjcfSite& site) const;                             // in the world, at the reference
     int body_named(const XmlElement& user, const std::string& name) const;  // of the model
     MjcfJoint& joint_named(const XmlElement& user, const std::string& name);
 
@@ -131,9 +146,17 @@ class MjcfImporter : Importer {
     struct Gains {
         double gain = 1, bias0 = 0, bias1 = 0, bias2 = 0;
     };
-    std::optional<Gains> gains_of(const MjcfElement& element);
+    std::optional<Gains> gains_of(const MjcfElement& element, const ActuatorSpec& actuator);
+    bool transmission_of(const MjcfElement& element, ActuatorSpec& actuator);
+    double inertia_at(const ActuatorSpec& actuator) const;
+    std::optional<std::array<double, 2>> actuator_range(const MjcfElement& element, const char* name,
+                                                        const char* limited) const;
+    double composite_inertia(const MjcfJoint& joint) const;
     double reference_length(const ActuatorSpec& actuator) const;
     double target_of(std::size_t actuator, double control) const;
+    void finish_control(const XmlElement& xml, std::size_t index);
+    bool sensor_pair(const XmlElement& xml, SensorSpec& sensor);
+    bool motor_of(const XmlElement& xml, SensorSpec& sensor);
     void read_sensors(const XmlElement& list);
     void read_sensor(const XmlElement& element);
     bool sensor_frame(const XmlElement& element, SensorSpec& sensor);
@@ -148,6 +171,14 @@ class MjcfImporter : Importer {
     std::vector<MjcfBody> bodies_;  // the world first; in the order of the file, parents before children
     std::vector<MjcfJoint> joints_;
     std::unordered_map<std::string, int> body_index_, joint_index_, geom_body_, tendon_index_;
+    std::unordered_map<std::string, int> spatial_joint_;  // distance joints that stand for tendons
+    struct ContactPair {
+        XmlElement element;
+        int a = -1, b = -1;  // bodies of the scene
+        double friction = 0.0;
+    };
+    std::vector<ContactPair> contact_pairs_;
+    mutable std::vector<Inertial> composites_;  // by body: with all that hangs on it, in the world
     std::unordered_map<std::string, MjcfSite> sites_;
     std::unordered_map<std::string, XmlElement> meshes_, height_fields_;
     std::unordered_map<std::string, std::array<double, 3>> colors_;

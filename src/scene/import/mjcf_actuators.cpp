@@ -1,4 +1,5 @@
 // Actuators, sensors and keyframes.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -17,13 +18,22 @@ void MjcfImporter::read_actuators(const XmlElement& list) {
 }
 
 // force = gain * control + bias0 + bias1 * length + bias2 * speed
-std::optional<MjcfImporter::Gains> MjcfImporter::gains_of(const MjcfElement& element) {
+std::optional<MjcfImporter::Gains> MjcfImporter::gains_of(const MjcfElement& element,
+                                                          const ActuatorSpec& actuator) {
     const XmlElement& xml = element.xml();
     const std::string kind(xml.name());
     if (kind == "motor") return Gains{};
     if (kind == "position") {
-        const double kp = element.number("kp", 1), kv = element.number("kv", 0);
-        if (element.has("dampratio")) lose(xml, Kind::left_out, "dampratio of actuators", "give kv");
+        const double kp = element.number("kp", 1);
+        double kv = element.number("kv", 0);
+        if (element.has("dampratio")) {
+            const double ratio = element.number("dampratio", 0);
+            if (ratio < 0) xml.fail(fmt::format("dampratio is {:g}", ratio), "it must not be negative");
+            if (kv != 0) xml.fail("has both kv and dampratio", "keep one of the two");
+            kv = 2 * ratio * std::sqrt(std::max(kp, 0.0) * inertia_at(actuator));
+        }
+        if (element.number("timeconst", 0) != 0)
+            lose(xml, Kind::left_out, "timeconst of actuators", "they act at once");
         return Gains{kp, 0, -kp, -kv};
     }
     if (kind == "velocity") {
@@ -73,6 +83,93 @@ double MjcfImporter::target_of(std::size_t index, double control) const {
     }
 }
 
+// Inertia about a joint of all that hangs on it, at the reference.
+double MjcfImporter::composite_inertia(const MjcfJoint& joint) const {
+    if (composites_.empty()) {
+        composites_.resize(bodies_.size());
+        for (std::size_t i = bodies_.size(); i-- > 1;) {
+            const MjcfBody& body = bodies_[i];
+            if (body.inertial) composites_[i] = combined(composites_[i], moved(*body.inertial, body.pose));
+            Inertial& parent = composites_[at(body.parent)];
+            parent = combined(parent, composites_[i]);
+        }
+    }
+    const Inertial& all = composites_[at(joint.body)];
+    if (joint.type == MjcfJoint::Type::slide) return all.mass + joint.armature;
+    const double arm = joint.axis.cross(all.center - joint.point).norm();
+    return joint.axis.dot(all.inertia * joint.axis) + all.mass * arm * arm + joint.armature;
+}
+
+// What a servo's damping ratio is measured against: MuJoCo's sum of M_jj / (dl/dq_j)^2 at the reference.
+double MjcfImporter::inertia_at(const ActuatorSpec& actuator) const {
+    double sum = 0;
+    const auto add = [&](int scene_joint, int coordinate, double factor) {
+        for (const MjcfJoint& joint : joints_)
+            if (joint.scene_joint == scene_joint && joint.coordinate == coordinate)
+                sum += composite_inertia(joint) / (factor * factor);
+    };
+    if (actuator.joint >= 0)
+        add(actuator.joint, actuator.coordinate, actuator.gear);
+    else
+        for (const TendonSpec::Term& term : out_.scene.tendons[at(actuator.tendon)].terms)
+            add(term.joint, term.coordinate, actuator.gear * term.coefficient);
+    return sum;
+}
+
+// What an actuator drives; false: it was left out.
+bool MjcfImporter::transmission_of(const MjcfElement& element, ActuatorSpec& actuator) {
+    const XmlElement& xml = element.xml();
+    const auto left_out = [&](const char* what, const char* why) {
+        lose(xml, Kind::left_out, what, why);
+        return false;
+    };
+    const auto gear = element.numbers("gear", 1, 6);
+    actuator.gear = gear.empty() ? 1.0 : gear[0];
+    if (actuator.gear == 0) return left_out("actuators with a gear of 0", "push nothing");
+    for (const char* key : {"joint", "jointinparent"}) {
+        if (!element.has(key)) continue;
+        const MjcfJoint& joint = joint_named(xml, element.text(key));
+        if (joint.type == MjcfJoint::Type::ball || joint.type == MjcfJoint::Type::free ||
+            joint.scene_joint < 0)
+            return left_out("actuators of ball and free joints", "drive hinges and slides");
+        actuator.joint = joint.scene_joint;
+        actuator.coordinate = joint.coordinate;
+        return true;
+    }
+    if (!element.has("tendon")) {
+        for (const char* key : {"site", "body", "cranksite"})
+            if (element.has(key))
+                return left_out("actuators on sites, bodies or cranks", "drive hinges, slides and tendons");
+        xml.fail("an actuator drives nothing", "name a joint or a tendon");
+    }
+    const std::string name = element.text("tendon");
+    if (const auto found = tendon_index_.find(name); found != tendon_index_.end()) {
+        actuator.tendon = found->second;
+        return true;
+    }
+    if (const auto found = spatial_joint_.find(name); found != spatial_joint_.end()) {
+        actuator.joint = found->second;
+        return true;
+    }
+    for (XmlElement section = document_.root().first_child(); section; section = section.next())
+        for (XmlElement entry = section.name() == "tendon" ? section.first_child() : XmlElement(); entry;
+             entry = entry.next())
+            if (text_attribute(entry, "name") == name)
+                return left_out("actuators of tendons that were left out", "drive nothing");
+    xml.fail(fmt::format("no tendon is named '{}'", name.substr(0, 60)), "name one of the tendons");
+}
+
+std::optional<std::array<double, 2>> MjcfImporter::actuator_range(const MjcfElement& element,
+                                                                  const char* name,
+                                                                  const char* limited) const {
+    const auto n = element.numbers(name, 2, 2);
+    if (!element.flag(limited, compiler_.autolimits && !n.empty(), !n.empty())) return std::nullopt;
+    if (n.empty()) element.xml().fail(fmt::format("is limited, but has no {}", name), "add it");
+    if (n[0] > n[1])
+        element.xml().fail(fmt::format("the first of {} is above the second", name), "swap them");
+    return std::array<double, 2>{n[0], n[1]};
+}
+
 void MjcfImporter::read_actuator(const XmlElement& xml) {
     const MjcfElement element(xml, defaults_, 0);
     const std::size_t index = controls_.size();
@@ -80,44 +177,14 @@ void MjcfImporter::read_actuator(const XmlElement& xml) {
     ActuatorSpec actuator;
     actuator.name =
         new_name(xml, text_attribute(xml, "name"), "actuator", actuator_names_, static_cast<int>(index));
-    const auto left_out = [&](const std::string& what, const std::string& why) {
-        lose(xml, Kind::left_out, what, why);
-    };
-    const auto gear = element.numbers("gear", 1, 6);
-    actuator.gear = gear.empty() ? 1.0 : gear[0];
-    if (actuator.gear == 0) return left_out("actuators with a gear of 0", "push nothing");
-    if (element.has("joint")) {
-        const MjcfJoint& joint = joint_named(xml, element.text("joint"));
-        if (joint.type == MjcfJoint::Type::ball || joint.type == MjcfJoint::Type::free ||
-            joint.scene_joint < 0)
-            return left_out("actuators of ball and free joints", "drive hinges and slides");
-        actuator.joint = joint.scene_joint;
-        actuator.coordinate = joint.coordinate;
-    } else if (element.has("tendon")) {
-        const std::string name = element.text("tendon");
-        const auto found = tendon_index_.find(name);
-        if (found == tendon_index_.end()) {
-            for (XmlElement section = document_.root().first_child(); section; section = section.next())
-                for (XmlElement entry = section.name() == "tendon" ? section.first_child() : XmlElement();
-                     entry; entry = entry.next())
-                    if (text_attribute(entry, "name") == name)
-                        return left_out("actuators of spatial tendons",
-                                        "only sums of joint coordinates are known");
-            xml.fail(fmt::format("no tendon is named '{}'", name.substr(0, 60)), "name one of the tendons");
-        }
-        actuator.tendon = found->second;
-    } else {
-        if (element.has("site") || element.has("body") || element.has("jointinparent") ||
-            element.has("cranksite"))
-            return left_out("actuators on sites, bodies or cranks", "drive hinges, slides and fixed tendons");
-        xml.fail("an actuator drives nothing", "name a joint or a tendon");
-    }
-    const auto gains = gains_of(element);
+    if (!transmission_of(element, actuator)) return;
+    const auto gains = gains_of(element, actuator);
     if (!gains)
-        return left_out(fmt::format("actuators <{}> with their own dynamics", xml.name()),
-                        "have no counterpart here");
+        return lose(xml, Kind::left_out, fmt::format("actuators <{}> with their own dynamics", xml.name()),
+                    "have no counterpart here");
     if (gains->bias1 > 0 || gains->bias2 > 0 || (gains->bias1 == 0 && gains->bias2 == 0 && gains->gain == 0))
-        return left_out("actuators whose force grows with position or speed", "would not be stable");
+        return lose(xml, Kind::left_out, "actuators whose force grows with position or speed",
+                    "would not be stable");
     Control control;
     control.gains = *gains;
     if (gains->bias1 < 0) {
@@ -129,28 +196,29 @@ void MjcfImporter::read_actuator(const XmlElement& xml) {
         actuator.type = ActuatorSpec::Type::velocity;
         actuator.kd = -gains->bias2;
     }
-    const auto range = [&](const char* name, const char* limited) -> std::optional<std::array<double, 2>> {
-        const auto n = element.numbers(name, 2, 2);
-        if (!element.flag(limited, compiler_.autolimits && !n.empty(), !n.empty())) return std::nullopt;
-        if (n.empty()) xml.fail(fmt::format("is limited, but has no {}", name), "add it");
-        if (n[0] > n[1]) xml.fail(fmt::format("the first of {} is above the second", name), "swap them");
-        return std::array<double, 2>{n[0], n[1]};
-    };
-    if (const auto limits = range("forcerange", "forcelimited")) actuator.force_limits = *limits;
-    if (const auto limits = range("ctrlrange", "ctrllimited")) control.range = *limits;
+    if (const auto limits = actuator_range(element, "forcerange", "forcelimited"))
+        actuator.force_limits = *limits;
+    if (const auto limits = actuator_range(element, "ctrlrange", "ctrllimited")) control.range = *limits;
     control.actuator = static_cast<int>(out_.scene.actuators.size());
     out_.scene.actuators.push_back(actuator);
     controls_[index] = control;
-    ActuatorSpec& made = out_.scene.actuators.back();
+    finish_control(xml, index);
+}
+
+// Limits and start of an actuator's target, from those of its control.
+void MjcfImporter::finish_control(const XmlElement& xml, std::size_t index) {
+    const Control& control = controls_[index];
+    const double gain = control.gains.gain;
+    ActuatorSpec& made = out_.scene.actuators[at(control.actuator)];
     if (control.range[0] > -1e299) {
         const double a = target_of(index, control.range[0]), b = target_of(index, control.range[1]);
         made.target_limits = {std::min(a, b), std::max(a, b)};
     }
     made.target = target_of(index, 0.0);
-    const double scale = made.type == ActuatorSpec::Type::position   ? gains->gain / made.kp
-                         : made.type == ActuatorSpec::Type::velocity ? gains->gain / made.kd
-                                                                     : gains->gain;
-    if (std::abs(scale - 1) > 1e-12 || control.reference != 0 || gains->bias0 != 0)
+    const double scale = made.type == ActuatorSpec::Type::position   ? gain / made.kp
+                         : made.type == ActuatorSpec::Type::velocity ? gain / made.kd
+                                                                     : gain;
+    if (std::abs(scale - 1) > 1e-12 || control.reference != 0 || control.gains.bias0 != 0)
         lose(xml, Kind::converted,
              fmt::format("controls of '{}': target = {:g} * control + {:g}", made.name, scale,
                          target_of(index, 0.0)),
@@ -163,11 +231,9 @@ bool MjcfImporter::sensor_frame(const XmlElement& xml, SensorSpec& sensor) {
     Pose pose;
     int body = -1;
     if (type == "site") {
-        const auto found = sites_.find(name);
-        if (found == sites_.end())
-            xml.fail(fmt::format("no site is named '{}'", name.substr(0, 60)), "name one of the sites");
-        body = found->second.body;
-        pose = found->second.pose;
+        const MjcfSite& site = site_named(xml, name);
+        body = site.body;
+        pose = site.pose;
     } else if (type == "xbody" || type == "body") {
         body = body_named(xml, name);
         if (type == "body")
@@ -187,6 +253,55 @@ bool MjcfImporter::sensor_frame(const XmlElement& xml, SensorSpec& sensor) {
     sensor.point = placed.position;
     sensor.rotation = placed.rotation;
     return true;
+}
+
+// The surfaces of two bodies, named by themselves or by geoms.
+bool MjcfImporter::sensor_pair(const XmlElement& xml, SensorSpec& sensor) {
+    sensor.type = SensorSpec::Type::distance;
+    for (const char side : {'1', '2'}) {
+        const std::string geom_key = std::string("geom") + side, body_key = std::string("body") + side;
+        int body = -1;
+        if (xml.attribute(geom_key)) {
+            const std::string name = needed_attribute(xml, geom_key);
+            const auto found = geom_body_.find(name);
+            if (found == geom_body_.end())
+                xml.fail(fmt::format("no geom is named '{}'", name.substr(0, 60)), "name two geoms");
+            body = found->second == 0 ? out_.scene.body_index(name) : bodies_[at(found->second)].owner;
+            lose(xml, Kind::approximated, "distances between geoms", "are those between their bodies");
+        } else {
+            body = bodies_[at(body_named(xml, needed_attribute(xml, body_key)))].owner;
+        }
+        if (body < 0 || out_.scene.bodies[at(body)].geometry < 0) {
+            lose(xml, Kind::left_out, "distances of the world or of a body without geoms", "have no surface");
+            return false;
+        }
+        (side == '1' ? sensor.other : sensor.body) = body;
+    }
+    if (sensor.body == sensor.other) xml.fail("measures from a body to itself", "name two bodies");
+    return true;
+}
+
+bool MjcfImporter::motor_of(const XmlElement& xml, SensorSpec& sensor) {
+    sensor.type = SensorSpec::Type::joint_torque;
+    if (xml.attribute("joint")) {
+        const MjcfJoint& joint = joint_named(xml, needed_attribute(xml, "joint"));
+        sensor.joint = joint.scene_joint;
+        sensor.coordinate = joint.coordinate;
+    } else {
+        const std::string name = needed_attribute(xml, "actuator");
+        const auto found = actuator_names_.find(name);
+        if (found == actuator_names_.end())
+            xml.fail(fmt::format("no actuator is named '{}'", name.substr(0, 60)), "name one of them");
+        const int actuator = controls_[at(found->second)].actuator;
+        if (actuator >= 0) {
+            sensor.joint = out_.scene.actuators[at(actuator)].joint;
+            sensor.coordinate = out_.scene.actuators[at(actuator)].coordinate;
+        }
+    }
+    if (sensor.joint < 0)
+        lose(xml, Kind::left_out, "forces of actuators of tendons and free joints",
+             "those of hinges and slides are measured");
+    return sensor.joint >= 0;
 }
 
 void MjcfImporter::read_sensors(const XmlElement& list) {
@@ -209,15 +324,13 @@ void MjcfImporter::read_sensor(const XmlElement& xml) {
         {"accelerometer", {Type::acceleration, true}}};
     static const std::map<std::string, Type, std::less<>> joints = {{"jointpos", Type::joint_position},
                                                                     {"jointvel", Type::joint_velocity}};
-    static const std::vector<std::string> known_left_out = {"touch",
-                                                            "magnetometer",
+    static const std::vector<std::string> known_left_out = {"magnetometer",
                                                             "rangefinder",
                                                             "camprojection",
                                                             "tendonpos",
                                                             "tendonvel",
                                                             "actuatorpos",
                                                             "actuatorvel",
-                                                            "actuatorfrc",
                                                             "ballquat",
                                                             "ballangvel",
                                                             "jointlimitpos",
@@ -234,13 +347,11 @@ void MjcfImporter::read_sensor(const XmlElement& xml) {
                                                             "subtreecom",
                                                             "subtreelinvel",
                                                             "subtreeangmom",
-                                                            "distance",
                                                             "normal",
                                                             "fromto",
                                                             "clock",
                                                             "user",
                                                             "plugin",
-                                                            "jointactuatorfrc",
                                                             "tendonactuatorfrc",
                                                             "e_potential",
                                                             "e_kinetic",
@@ -266,11 +377,7 @@ void MjcfImporter::read_sensor(const XmlElement& xml) {
         if (joint.reference != 0 && sensor.type == Type::joint_position)
             lose(xml, Kind::approximated, "positions of joints with a reference", "are measured from it");
     } else if (kind == "force" || kind == "torque") {
-        const std::string name = needed_attribute(xml, "site");
-        const auto site = sites_.find(name);
-        if (site == sites_.end())
-            xml.fail(fmt::format("no site is named '{}'", name.substr(0, 60)), "name one of the sites");
-        const MjcfBody& body = bodies_[at(site->second.body)];
+        const MjcfBody& body = bodies_[at(site_named(xml, needed_attribute(xml, "site")).body)];
         if (body.joints.empty() || joints_[at(body.joints.back())].scene_joint < 0)
             return lose(xml, Kind::left_out, "force sensors of bodies without a joint",
                         "they measure what a joint carries");
@@ -279,6 +386,20 @@ void MjcfImporter::read_sensor(const XmlElement& xml) {
         sensor.body_frame = true;
         lose(xml, Kind::approximated, "force and torque sensors",
              "measure at the joint, along the body's axes, on the child");
+    } else if (kind == "touch") {
+        if (!sensor_frame(xml, sensor)) return;
+        const int touched = sensor.body;
+        sensor = {};
+        sensor.type = Type::contact_force;
+        sensor.body = touched;
+        lose(xml, Kind::approximated, "touch sensors",
+             "measure the contact force on the whole body, as a vector in the world");
+    } else if (kind == "distance") {
+        if (!sensor_pair(xml, sensor)) return;
+    } else if (kind == "jointactuatorfrc" || kind == "actuatorfrc") {
+        if (!motor_of(xml, sensor)) return;
+        lose(xml, Kind::approximated, "sensors of actuators' forces",
+             "measure what the joint carries along its coordinate, friction and limits included");
     } else if (std::find(known_left_out.begin(), known_left_out.end(), kind) != known_left_out.end()) {
         return lose(xml, Kind::left_out, fmt::format("sensor <{}>", kind), "has no counterpart here");
     } else {

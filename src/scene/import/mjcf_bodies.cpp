@@ -1,4 +1,5 @@
 // Bodies and joints of the tree: masses, bodies without joints, several joints of one body, which pairs collide.
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -208,6 +209,28 @@ int MjcfImporter::add_body(MjcfBody& body, const std::optional<Inertial>& inerti
     return out_.scene.add_body(spec);
 }
 
+void MjcfImporter::merge_geoms(MjcfBody& body, MjcfBody& into) const {
+    const Pose offset = inverse(into.pose) * body.pose;
+    for (MjcfGeom& geom : body.geoms) {
+        const Pose placed = offset * Pose{geom.part.position, geom.part.rotation};
+        geom.part.position = placed.position;
+        geom.part.rotation = placed.rotation;
+        into.geoms.push_back(std::move(geom));
+    }
+    body.geoms.clear();
+}
+
+void MjcfImporter::compensate_gravity(const MjcfBody& body) {
+    const BodySpec& spec = out_.scene.bodies[at(body.owner)];
+    if (spec.type != BodyType::dynamic_body) return;
+    ForceSpec lift;
+    lift.body = body.owner;
+    lift.force = -body.gravcomp * *spec.mass * out_.scene.gravity;
+    out_.scene.forces.push_back(lift);
+    lose(body.element, Kind::converted, "gravcomp",
+         "became a constant force on the centre of mass, which does not follow a change of gravity");
+}
+
 void MjcfImporter::make_bodies() {
     make_world_geoms();
     double total = 0;
@@ -224,24 +247,37 @@ void MjcfImporter::make_bodies() {
             }
     for (std::size_t i = 1; i < bodies_.size(); ++i) {
         MjcfBody& body = bodies_[i];
+        body.stays = body.joints.empty() && bodies_[at(body.parent)].stays && !body.mocap;
+    }
+    std::vector<char> absorbed(bodies_.size(), 0);
+    for (std::size_t i = bodies_.size(); i-- > 1;) {  // children first: their geoms may go up more than once
+        MjcfBody& body = bodies_[i];
+        MjcfBody& parent = bodies_[at(body.parent)];
+        absorbed[i] =
+            body.joints.empty() && !body.mocap && !parent.stays && !inertial[i] && !body.geoms.empty();
+        if (absorbed[i]) merge_geoms(body, parent);
+    }
+    for (std::size_t i = 1; i < bodies_.size(); ++i) {
+        MjcfBody& body = bodies_[i];
         const MjcfBody& parent = bodies_[at(body.parent)];
-        body.stays = body.joints.empty() && parent.stays && !body.mocap;
         const bool rigidly = body.joints.empty() && !body.mocap;
-        if (rigidly && !inertial[i] && body.geoms.empty()) {  // a frame of its parent
+        if (rigidly && !inertial[i] && body.geoms.empty() && !absorbed[i]) {  // a frame of its parent
             body.owner = parent.owner;
             body.in_owner = parent.in_owner * (inverse(parent.pose) * body.pose);
             lose(body.element, Kind::converted, "bodies without mass, geoms and joints",
                  "are frames of their parents");
             continue;
         }
-        if (rigidly && !parent.stays && !inertial[i]) {
-            lose(body.element, Kind::approximated, "geoms of bodies without mass",
-                 "are left out: their parents carry them");
+        if (absorbed[i]) {
+            lose(body.element, Kind::converted, "geoms of bodies without mass",
+                 "are parts of the body that carries them");
             body.owner = parent.owner;
             body.in_owner = parent.in_owner * (inverse(parent.pose) * body.pose);
             continue;
         }
+        body.inertial = inertial[i];
         body.owner = add_body(body, inertial[i]);
+        if (body.gravcomp != 0) compensate_gravity(body);
     }
     if (out_.scene.bodies.empty())
         document_.root().fail("has no bodies and no geoms", "a scene has at least one");
@@ -380,7 +416,11 @@ void MjcfImporter::make_filters() {
             int yes = 0, no = 0;
             for (const auto& [ta, fa] : a->second)
                 for (const auto& [tb, fb] : b->second) ((ta & fb) || (tb & fa) ? yes : no)++;
-            if (yes == 0) out_.scene.contact.ignore.push_back({a->first, b->first});
+            const bool paired =
+                std::any_of(contact_pairs_.begin(), contact_pairs_.end(), [&](const ContactPair& pair) {
+                    return std::minmax(pair.a, pair.b) == std::minmax(a->first, b->first);
+                });
+            if (yes == 0 && !paired) out_.scene.contact.ignore.push_back({a->first, b->first});
             if (yes > 0 && no > 0)
                 lose(document_.root(), Kind::approximated,
                      "contype and conaffinity that differ within a body", "the whole bodies collide");
