@@ -25,7 +25,7 @@ help:
 	@echo "make check       what a change must pass: format, layers, words, tidy, documentation, tests, tests with sanitizers"
 	@echo "make tidy        clang-tidy on what differs from the last release"
 	@echo "make docs        check the documentation's links and commands, build its site: build/site/index.html"
-	@echo "make gallery     draw every built-in scene for the documentation (an hour and more)"
+	@echo "make gallery     draw every built-in scene for the documentation; films of all: $(BUILD)/gallery/index.html (an hour and more)"
 	@echo "make install     install to PREFIX (default /usr/local)"
 	@echo "make clean       remove what was built"
 
@@ -125,9 +125,9 @@ docs: docs-check
 	@scripts/setup docs
 	@scripts/docs $(BUILD)/site
 
-# Runs every built-in scene and draws it: docs/gallery.md, its pictures, the README's.
+# Runs every built-in scene and draws it: docs/gallery.md, its pictures, the README's; a page with a film of each.
 gallery: program
-	@scripts/gallery $(BUILD)/bin/tenon
+	@scripts/gallery $(BUILD)/bin/tenon --films $(BUILD)/gallery
 
 # The page lands where the program looks for it, build/share/tenon/viewer, and is installed from there.
 view:

@@ -45,11 +45,18 @@ Scene scene_of(const RunRequest& request) {
     return parse_scene(reader.scene_json(), request.scene.scene, "", overrides);
 }
 
+// Named after the scene's file, or after the built-in scene: a name inside a file may be anything, a path as well.
+std::string default_output(const RunRequest& request, const Scene& scene) {
+    const std::string& given = request.scene.scene;
+    if (is_run_file(given)) return given;
+    const std::string stem = std::filesystem::path(given).stem().string();
+    return (scene.file.empty() || stem.empty() ? scene.name : stem) + ".tenon";
+}
+
 run::RunOptions options_of(const RunRequest& request, const Scene& scene) {
     run::RunOptions options;
     options.output = request.output;
-    if (options.output.empty())
-        options.output = is_run_file(request.scene.scene) ? request.scene.scene : scene.name + ".tenon";
+    if (options.output.empty()) options.output = default_output(request, scene);
     if (request.no_record) options.output.clear();
     options.report = request.report;
     options.fps = request.fps;

@@ -200,7 +200,7 @@ class PanelPainter {
         std::size_t longest = 1;
         for (const double tick : ay_.ticks)
             longest = std::max(longest, ay_.log ? std::size_t{5} : tick_label(ay_, tick).size());
-        left_ = x_ + 18 + (panel_.y_label.empty() ? 0 : 18) + 6.2 * static_cast<double>(longest);
+        left_ = x_ + 18 + (panel_.y_label.empty() ? 0 : 18) + 6.9 * static_cast<double>(longest);
         right_ = x_ + width_ - 16;
         top_ = y_ + 38 + (ay_.exponent() != 0 ? 8 : 0) + (panel_.note.empty() ? 0 : 15) +
                (entries() > 1 ? 20 + legend_entries(left_, right_).back().y : 0);

@@ -8,7 +8,8 @@
 namespace tenon::render {
 namespace {
 
-constexpr int shadow_map_size = 2048;
+constexpr int smallest_map = 256, largest_map = 2048;
+constexpr int texels_per_pixel = 3;
 constexpr int search_taps = 8;
 constexpr int filter_taps = 12;
 constexpr int occlusion_taps = 8;
@@ -17,6 +18,13 @@ constexpr float widest_penumbra = 0.05f;  // of the scene's radius
 
 // Order in which a 4x4 block is visited, so that neighbours get very different turns.
 constexpr int bayer[4][4] = {{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}};
+
+// A power of two. A small picture shows no more of a large map, which would cost more than all the rest of it.
+int map_size(int picture) {
+    int size = smallest_map;
+    while (size < largest_map && size < texels_per_pixel * picture) size *= 2;
+    return size;
+}
 
 }  // namespace
 
@@ -41,7 +49,7 @@ Eigen::Vector2f TapPattern::disk(int tap, int taps) const {
 }
 
 ShadowMap::ShadowMap(const std::vector<Batch>& batches, const Vec3f& to_light, const Vec3f& focus,
-                     float radius)
+                     float radius, int picture)
     : to_light_(to_light) {
     const Vec3f side = to_light.unitOrthogonal();
     view_.axes.row(0) = side.transpose();
@@ -49,8 +57,8 @@ ShadowMap::ShadowMap(const std::vector<Batch>& batches, const Vec3f& to_light, c
     view_.axes.row(2) = -to_light.transpose();
     view_.parallel = true;
     view_.eye = focus + 4 * radius * to_light;
-    view_.width = view_.height = shadow_map_size;
-    view_.scale = shadow_map_size / (2.0f * radius);
+    view_.width = view_.height = map_size(picture);
+    view_.scale = static_cast<float>(view_.width) / (2.0f * radius);
     map_ = rasterize(view_, batches);
 }
 
@@ -68,7 +76,7 @@ float ShadowMap::light_at(const Vec3f& point, const Vec3f& normal, const TapPatt
     const Vec3f lifted = point + texel * (1.5f + 2.0f * (1.0f - slope)) * normal;
     const Vec3f at = view_.view_to_sample(view_.to_view(lifted));
     const float depth = -at.z() - texel;
-    const float widest = std::max(2.0f, widest_penumbra * 0.5f * static_cast<float>(shadow_map_size));
+    const float widest = std::max(2.0f, widest_penumbra * 0.5f * static_cast<float>(view_.width));
 
     float sum = 0;
     int blockers = 0;

@@ -15,7 +15,9 @@ struct TapPattern {
 
 class ShadowMap {
   public:
-    ShadowMap(const std::vector<Batch>& batches, const Vec3f& to_light, const Vec3f& focus, float radius);
+    // `picture` is the larger side of the picture that it is for, in pixels.
+    ShadowMap(const std::vector<Batch>& batches, const Vec3f& to_light, const Vec3f& focus, float radius,
+              int picture);
 
     // 1: in full light. The penumbra widens with the distance to what casts the shadow.
     float light_at(const Vec3f& point, const Vec3f& normal, const TapPattern& pattern) const;

@@ -234,7 +234,8 @@ Image shade(const DrawList& solid, const DrawList& overlay, const Projection& vi
     const Vec3f right = view.axes.row(0).transpose();
     const Vec3f back = lighting.up.cross(right) * -1.0f;
     const Vec3f to_light = (1.15f * lighting.up - 0.62f * right + 0.55f * back).normalized();
-    const ShadowMap shadows(solid.batches, to_light, lighting.focus, 1.5f * lighting.radius);
+    const ShadowMap shadows(solid.batches, to_light, lighting.focus, 1.5f * lighting.radius,
+                            std::max(view.width, view.height) / samples);
 
     // what is seen, and how much light reaches it: samples of a pixel on one surface share that
     std::vector<Sample> buffer(painter.seen.id.size());

@@ -64,6 +64,17 @@ TEST(Mistakes, ARunFileIsNoScene) {
     EXPECT_NE(outcome.err.find("is a run file"), std::string::npos) << outcome.err;
 }
 
+TEST(Mistakes, ARunIsNamedAfterTheScenesFileWhateverTheSceneIsCalled) {
+    const Folder folder;
+    std::filesystem::create_directory(folder / "scenes");
+    std::ofstream(folder / "scenes/sc.json")
+        << R"({"tenon": 1, "name": "../a <b>/\"c\"", "seconds": 0.05, "bodies": [{"name": "a", )" << box
+        << "}]}";
+    ASSERT_EQ(tenon("run scenes/sc.json --quiet", folder).code, 0);
+    EXPECT_TRUE(std::filesystem::exists(folder / "sc.tenon"));
+    EXPECT_EQ(folder.file_count(), 2U) << "nothing else is made";
+}
+
 TEST(Mistakes, MissingFoldersAreMade) {
     const Folder folder;
     std::ofstream(folder / "scene.json")

@@ -12,12 +12,14 @@ import { readLink, writeLink } from './link';
 import { nameOf, bodyCount, type Finding } from './model';
 import { Player } from './player';
 import { PlotDrawer } from './plotdrawer';
-import { RunView, defaultDisplay } from './runview';
+import { RunView, defaultDisplay, type Means } from './runview';
 import { bindKeys } from './shortcuts';
 import { EmbeddedRun, ServedRun, type Source } from './source';
 import { Stage } from './stage';
 import { Transport } from './transport';
 
+const SOFTWARE: Means = { shadowPixels: 640, triangles: 1e6 }; // a second or two a picture
+const CARD: Means = { shadowPixels: 1536, triangles: 2e7 };
 const LINKED = ['points', 'forces', 'pressures', 'joints', 'trail', 'wireframe'] as const; // what a link holds
 
 export class App {
@@ -153,7 +155,7 @@ export class App {
   }
 
   private async start(sources: Promise<Source[]>): Promise<void> {
-    this.views = (await sources).map((source) => new RunView(source, this.stage.software ? 640 : 1536));
+    this.views = (await sources).map((source) => new RunView(source, this.stage.software ? SOFTWARE : CARD));
     await Promise.all(this.views.map((view) => view.load()));
     this.badges = this.views.map((view) => new Badge(view, (finding) => this.jump(view, finding), () => this.verdictChanged()));
     this.badgeBox.replaceChildren(...this.badges.map((badge) => badge.button));
@@ -197,7 +199,9 @@ export class App {
       const { model } = view;
       const left = model.embedded && model.embedded.frames < model.embedded.recorded
         ? `, ${model.embedded.frames} of ${model.embedded.recorded} frames` : '';
-      return `${model.method}, ${bodyCount(model)} bodies${model.joints.length ? `, ${model.joints.length} joints` : ''}, dt ${short(model.dt)} s${left}`;
+      const { triangles, recordedTriangles } = view.bodies;
+      const coarse = triangles < recordedTriangles ? `, drawn with ${short(triangles / 1e6)} of ${short(recordedTriangles / 1e6)} million triangles` : '';
+      return `${model.method}, ${bodyCount(model)} bodies${model.joints.length ? `, ${model.joints.length} joints` : ''}, dt ${short(model.dt)} s${left}${coarse}`;
     });
     this.about.textContent = text.join('  |  ');
     this.about.title = this.about.textContent;

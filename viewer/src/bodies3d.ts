@@ -5,6 +5,7 @@ import type { FrameContacts } from './decode';
 import type { FrameStore, Moment } from './frames';
 import { bodyCount, type Model } from './model';
 import { addQuarters, quartersOf } from './quarters';
+import { shares, simplified } from './simplify';
 
 export interface ColorRange {
   low: number;
@@ -40,9 +41,11 @@ export class Bodies3D {
   private quartersOn = { value: true };
   private maxForce = 0;
   private maxField: Record<string, number> = {};
-  triangles = 0;
+  triangles = 0; // as drawn
+  recordedTriangles = 0;
 
-  constructor(private model: Model, geometry: ArrayBuffer) {
+  /** `budget`: triangles that can be drawn; beyond it shapes are drawn coarser. */
+  constructor(private model: Model, geometry: ArrayBuffer, private budget = Infinity) {
     this.matrices = new Float32Array(16 * model.bodies.name.length);
     const at = this.addShapes(geometry);
     this.addSolids(geometry, at);
@@ -62,6 +65,7 @@ export class Bodies3D {
     const members: number[][] = this.model.shapes.map(() => []);
     shape.forEach((s, body) => members[s].push(body));
     let at = 0;
+    const allowed = shares(this.model.shapes.map((info) => info.indices / 3), members.map((list) => list.length), this.budget);
     this.places = new Array(shape.length);
     this.model.shapes.forEach((info, s) => {
       const geometry = new THREE.BufferGeometry();
@@ -71,9 +75,10 @@ export class Bodies3D {
       at += 4 * info.vertices;
       const indices = new Uint32Array(buffer, at, info.indices);
       at += 4 * info.indices;
-      geometry.setAttribute('position', new THREE.BufferAttribute(positions, 3));
-      geometry.setAttribute('normal', new THREE.InterleavedBufferAttribute(new THREE.InterleavedBuffer(normals, 4), 3, 0, true));
-      geometry.setIndex(new THREE.BufferAttribute(info.vertices < 65536 ? new Uint16Array(indices) : indices, 1));
+      const drawn = simplified({ positions, normals, indices }, allowed[s]);
+      geometry.setAttribute('position', new THREE.BufferAttribute(drawn.positions, 3));
+      geometry.setAttribute('normal', new THREE.InterleavedBufferAttribute(new THREE.InterleavedBuffer(drawn.normals, 4), 3, 0, true));
+      geometry.setIndex(new THREE.BufferAttribute(drawn.positions.length < 3 * 65536 ? new Uint16Array(drawn.indices) : drawn.indices, 1));
       geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(...info.center), info.radius);
       this.geometries.push(geometry);
       const bodies = members[s];
@@ -89,7 +94,8 @@ export class Bodies3D {
       mesh.castShadow = true;
       mesh.receiveShadow = true;
       bodies.forEach((body, index) => (this.places[body] = { mesh, index }));
-      this.triangles += (bodies.length * info.indices) / 3;
+      this.triangles += (bodies.length * drawn.indices.length) / 3;
+      this.recordedTriangles += (bodies.length * info.indices) / 3;
       this.meshes.push(mesh);
       this.group.add(mesh);
     });
@@ -121,6 +127,7 @@ export class Bodies3D {
       firstVertex += info.vertices;
       firstTriangle += info.triangles;
       this.triangles += info.triangles;
+      this.recordedTriangles += info.triangles;
     });
   }
 

@@ -23,6 +23,12 @@ export interface Display {
   clip: { on: boolean; axis: 'x' | 'y' | 'z'; at: number; flip: boolean };
 }
 
+/** What the machine can draw. */
+export interface Means {
+  shadowPixels: number;
+  triangles: number;
+}
+
 const TRAIL_SECONDS = 2;
 
 export function defaultDisplay(): Display {
@@ -52,7 +58,7 @@ export class RunView {
   private grid: THREE.GridHelper | undefined;
   readonly interest = new THREE.Box3();
 
-  constructor(readonly source: Source, private shadowPixels = 1536) {}
+  constructor(readonly source: Source, private means: Means) {}
 
   get size(): number {
     return this.interest.getSize(new THREE.Vector3()).length() || 1;
@@ -69,7 +75,7 @@ export class RunView {
     this.interest.max.fromArray(this.model.interest[1]);
     this.bodies?.dispose();
     this.scene.clear();
-    this.bodies = new Bodies3D(this.model, geometry);
+    this.bodies = new Bodies3D(this.model, geometry, this.means.triangles);
     this.overlays = new Overlays(this.model, this.bodies, this.size);
     this.scene.add(this.bodies.group, this.overlays.group);
     this.addLights();
@@ -83,7 +89,7 @@ export class RunView {
     this.sun.position.copy(center).addScaledVector(offset, 1.5 * this.size);
     this.sun.target.position.copy(center);
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.setScalar(this.shadowPixels);
+    this.sun.shadow.mapSize.setScalar(this.means.shadowPixels);
     const shadow = this.sun.shadow.camera;
     const half = 0.9 * this.size;
     [shadow.left, shadow.right, shadow.top, shadow.bottom] = [-half, half, half, -half];

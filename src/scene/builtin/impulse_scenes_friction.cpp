@@ -92,7 +92,6 @@ Scene make_stack(const Params& params) {
                    hold);
     if (params.number("seconds") >= hold + 1.5)
         expect(scene, "board4", "moved", 0.2, 10, "the balls bring the stack down");
-    scene.camera = {{"eye", {0.4, 2.0, 5.6}}, {"target", {-0.7, 0.7, 0}}};
     return scene;
 }
 
@@ -129,7 +128,7 @@ Scene make_truck(const Params& params) {
     for (int i = 0; i < pieces; ++i)
         expect(scene, fmt::format("piece{}", i), "moved", 0.5 * speed * stop, 20,
                "the truck takes the pieces along");
-    scene.camera = {{"eye", {4.0, 3.0, 8.0}}, {"target", {3.0, 0.8, 0}}};
+    scene.camera = {{"eye", {5.2, 2.9, 7.6}}, {"target", {4.0, 0.75, 0}}};
     return scene;
 }
 

@@ -17,7 +17,7 @@ double portrait_share(const std::string& scene) {
         {"joint-net", 0.9},       {"mattress", 0.6},
         {"newtons-cradle", 0.05}, {"octopus", 0.9},
         {"octopus-soft", 0.6},    {"octopuses", 0.9},
-        {"organs", 0.9},          {"overlapping-pile", 1.0},
+        {"organs", 0.45},         {"overlapping-pile", 1.0},
         {"pachinko", 0.8},        {"physical-pendulum", 0.1},
         {"pulley", 0.7},          {"ragdolls", 0.9},
         {"snake", 0.9},           {"soft-toys", 0.9},

@@ -220,9 +220,13 @@ Scene organs(const Params& params) {
     const Vec3 places[] = {{0, 0.31, 0},        {0.33, 0.19, 0.05}, {-0.33, 0.19, 0.0},
                            {0.02, 0.19, -0.32}, {0.36, 0.2, -0.3},  {-0.35, 0.2, 0.33}};
     const Vec3 scales[] = {{1, 1.6, 1}, {1, 1, 1}, {1, 1, 1.1}, {1.1, 1, 1}, {1, 0.9, 1}, {0.9, 0.9, 1}};
+    // stomach, liver, spleen, kidney, gall bladder, fat
+    const std::array<double, 3> colors[] = {{0.87, 0.56, 0.52}, {0.50, 0.17, 0.14}, {0.56, 0.22, 0.34},
+                                            {0.68, 0.30, 0.24}, {0.42, 0.52, 0.26}, {0.90, 0.78, 0.48}};
     for (int i = 0; i < params.integer("organs"); ++i) {
         ElasticSpec body = soft_body(scene, fmt::format("organ-{}", i), organ, 1, cell, places[i]);
         body.scale = scales[i];
+        body.color = colors[i];
         if (i == 0) body.pins.push_back({Vec3(-1, -1, -1), Vec3(1, -0.27, 1), {}, ""});
         scene.elastic.push_back(body);
     }
