@@ -43,7 +43,7 @@ svg .cursor { stroke: var(--accent); stroke-width: 1; visibility: hidden; }
   font-variant-numeric: tabular-nums; white-space: nowrap; max-width: 96%; overflow: hidden; z-index: 2; }
 .tip i { display: inline-block; width: 9px; height: 9px; border-radius: 2px; margin-right: 5px; }
 @media (max-width: 600px) { main { padding: 16px 10px 40px; } h1 { font-size: 21px; } td, th { padding: 4px 8px; }
-  .facts td:first-child { white-space: normal; } }
+  .facts td:first-child { white-space: normal; overflow-wrap: break-word; } }
 )css";
 
 // Finds the point of each line nearest to the pointer and says its value; the plot tells how pixels are numbers.
