@@ -57,6 +57,7 @@ ImportedScene MjcfImporter::run() {
     resolve_pairs();
     make_filters();
     mix_frictions();
+    note_tendons(root);
     each("tendon", &MjcfImporter::read_tendons);
     each("actuator", &MjcfImporter::read_actuators);
     each("sensor", &MjcfImporter::read_sensors);

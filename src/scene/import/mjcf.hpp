@@ -5,8 +5,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "scene/import/importer.hpp"
@@ -130,9 +132,10 @@ class MjcfImporter : Importer {
     void read_contact(const XmlElement& list);
     void add_exclusion(const XmlElement& xml);
     void resolve_pairs();
-    MjcfGeom& geom_named(const XmlElement& user, const std::string& name, int& body);
+    MjcfGeom& geom_named(const XmlElement& user, const std::string& name, int& body, int& place);
     std::vector<int> scene_bodies(int body) const;  // the world is many
     void mix_frictions();
+    void note_tendons(const XmlElement& root);
     void read_tendons(const XmlElement& list);
     void read_spatial_tendon(const MjcfElement& element);
     const MjcfSite& site_named(const XmlElement& user, const std::string& name) const;
@@ -178,7 +181,12 @@ class MjcfImporter : Importer {
         double friction = 0.0;
     };
     std::vector<ContactPair> contact_pairs_;
-    mutable std::vector<Inertial> composites_;  // by body: with all that hangs on it, in the world
+    std::set<std::pair<int, int>> paired_;               // their bodies, the smaller first
+    std::unordered_map<std::string, int> geom_place_;    // by name: which of its body's geoms
+    std::unordered_set<std::string> tendon_names_;       // all, also of those that were left out
+    std::unordered_set<std::string> driven_tendons_;     // those that actuators name
+    std::map<std::pair<int, int>, int> joint_of_scene_;  // by joint of the scene and coordinate
+    mutable std::vector<Inertial> composites_;           // by body: with all that hangs on it, in the world
     std::unordered_map<std::string, MjcfSite> sites_;
     std::unordered_map<std::string, XmlElement> meshes_, height_fields_;
     std::unordered_map<std::string, std::array<double, 3>> colors_;

@@ -104,9 +104,9 @@ double MjcfImporter::composite_inertia(const MjcfJoint& joint) const {
 double MjcfImporter::inertia_at(const ActuatorSpec& actuator) const {
     double sum = 0;
     const auto add = [&](int scene_joint, int coordinate, double factor) {
-        for (const MjcfJoint& joint : joints_)
-            if (joint.scene_joint == scene_joint && joint.coordinate == coordinate)
-                sum += composite_inertia(joint) / (factor * factor);
+        const auto found = joint_of_scene_.find({scene_joint, coordinate});
+        if (found != joint_of_scene_.end())
+            sum += composite_inertia(joints_[at(found->second)]) / (factor * factor);
     };
     if (actuator.joint >= 0)
         add(actuator.joint, actuator.coordinate, actuator.gear);
@@ -151,11 +151,8 @@ bool MjcfImporter::transmission_of(const MjcfElement& element, ActuatorSpec& act
         actuator.joint = found->second;
         return true;
     }
-    for (XmlElement section = document_.root().first_child(); section; section = section.next())
-        for (XmlElement entry = section.name() == "tendon" ? section.first_child() : XmlElement(); entry;
-             entry = entry.next())
-            if (text_attribute(entry, "name") == name)
-                return left_out("actuators of tendons that were left out", "drive nothing");
+    if (tendon_names_.count(name))
+        return left_out("actuators of tendons that were left out", "drive nothing");
     xml.fail(fmt::format("no tendon is named '{}'", name.substr(0, 60)), "name one of the tendons");
 }
 

@@ -1,5 +1,4 @@
 // Bodies and joints of the tree: masses, bodies without joints, several joints of one body, which pairs collide.
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -386,9 +385,12 @@ void MjcfImporter::join(MjcfBody& body) {
 
 void MjcfImporter::make_joints() {
     for (std::size_t i = 1; i < bodies_.size(); ++i) join(bodies_[i]);
-    for (const MjcfJoint& joint : joints_)
-        if (joint.scene_joint >= 0 && joint.reference != 0)
-            references_[{joint.scene_joint, joint.coordinate}] = joint.reference;
+    for (std::size_t j = 0; j < joints_.size(); ++j) {
+        const MjcfJoint& joint = joints_[j];
+        if (joint.scene_joint < 0) continue;
+        joint_of_scene_[{joint.scene_joint, joint.coordinate}] = static_cast<int>(j);
+        if (joint.reference != 0) references_[{joint.scene_joint, joint.coordinate}] = joint.reference;
+    }
 }
 
 // contype and conaffinity speak of geoms; here bodies collide, or do not.
@@ -416,10 +418,7 @@ void MjcfImporter::make_filters() {
             int yes = 0, no = 0;
             for (const auto& [ta, fa] : a->second)
                 for (const auto& [tb, fb] : b->second) ((ta & fb) || (tb & fa) ? yes : no)++;
-            const bool paired =
-                std::any_of(contact_pairs_.begin(), contact_pairs_.end(), [&](const ContactPair& pair) {
-                    return std::minmax(pair.a, pair.b) == std::minmax(a->first, b->first);
-                });
+            const bool paired = paired_.count({a->first, b->first}) > 0;  // bodies come in ascending order
             if (yes == 0 && !paired) out_.scene.contact.ignore.push_back({a->first, b->first});
             if (yes > 0 && no > 0)
                 lose(document_.root(), Kind::approximated,

@@ -166,14 +166,13 @@ void MjcfImporter::add_joint_equality(const MjcfElement& element) {
     out_.scene.joints.push_back(spec);
 }
 
-MjcfGeom& MjcfImporter::geom_named(const XmlElement& user, const std::string& name, int& body) {
+MjcfGeom& MjcfImporter::geom_named(const XmlElement& user, const std::string& name, int& body, int& place) {
     const auto found = geom_body_.find(name);
     if (found == geom_body_.end())
         user.fail(fmt::format("no geom is named '{}'", name.substr(0, 60)), "name two geoms");
     body = found->second;
-    for (MjcfGeom& geom : bodies_[at(body)].geoms)
-        if (geom.name == name) return geom;
-    user.fail(fmt::format("the geom '{}' was left out", name.substr(0, 60)), "name another one");
+    place = geom_place_.at(name);
+    return bodies_[at(body)].geoms[at(place)];
 }
 
 // Geoms of a pair collide, whatever their masks say; known before bodies are made of them.
@@ -187,13 +186,12 @@ void MjcfImporter::mark_pairs(const XmlElement& list) {
         pair.element = child;
         double larger = 0;
         for (const char* key : {"geom1", "geom2"}) {
-            int body = -1;
-            MjcfGeom& geom = geom_named(child, needed_attribute(child, key), body);
+            int body = -1, place = -1;
+            MjcfGeom& geom = geom_named(child, needed_attribute(child, key), body, place);
             geom.paired = true;
             larger = std::max(larger, geom.friction);
             // the world's geoms are the scene's first bodies; others follow the owners of theirs
-            const auto place = &geom - bodies_[at(body)].geoms.data();
-            (key[4] == '1' ? pair.a : pair.b) = body == 0 ? -1 - static_cast<int>(place) : body;
+            (key[4] == '1' ? pair.a : pair.b) = body == 0 ? -1 - place : body;
         }
         const auto given = element.numbers("friction", 1, 5);
         pair.friction = given.empty() ? larger : given[0];
@@ -217,10 +215,12 @@ std::vector<int> MjcfImporter::scene_bodies(int body) const {
 void MjcfImporter::add_exclusion(const XmlElement& xml) {
     const int one = body_named(xml, needed_attribute(xml, "body1")),
               two = body_named(xml, needed_attribute(xml, "body2"));
+    auto& ignored = out_.scene.contact.ignore;
     for (const int a : scene_bodies(one))
         for (const int b : scene_bodies(two))
-            if (a >= 0 && b >= 0 && a != b)
-                out_.scene.contact.ignore.push_back({std::min(a, b), std::max(a, b)});
+            if (a >= 0 && b >= 0 && a != b) ignored.push_back({std::min(a, b), std::max(a, b)});
+    if (ignored.size() > 10'000'000)
+        xml.fail("makes more than ten million exclusions", "merge geoms of the world, or use masks");
 }
 
 void MjcfImporter::read_contact(const XmlElement& list) {
@@ -231,11 +231,14 @@ void MjcfImporter::read_contact(const XmlElement& list) {
 void MjcfImporter::resolve_pairs() {
     for (ContactPair& pair : contact_pairs_)
         for (int* body : {&pair.a, &pair.b}) *body = *body < 0 ? -1 - *body : bodies_[at(*body)].owner;
+    for (const ContactPair& pair : contact_pairs_) paired_.insert(std::minmax(pair.a, pair.b));
+    std::set<std::pair<int, int>> jointed;
+    for (const JointSpec& joint : out_.scene.joints)
+        jointed.insert(std::minmax(joint.bodies[0], joint.bodies[1]));
     for (const ContactPair& pair : contact_pairs_)
-        for (const JointSpec& joint : out_.scene.joints)
-            if (std::minmax(joint.bodies[0], joint.bodies[1]) == std::minmax(pair.a, pair.b))
-                lose(pair.element, Kind::left_out, "contact pairs of bodies that share a joint",
-                     "these collide only with contact.jointed_bodies_collide");
+        if (jointed.count(std::minmax(pair.a, pair.b)))
+            lose(pair.element, Kind::left_out, "contact pairs of bodies that share a joint",
+                 "these collide only with contact.jointed_bodies_collide");
 }
 
 // The larger friction of two geoms counts, and a pair may have its own: materials say so, where bodies alone would
@@ -286,6 +289,16 @@ void MjcfImporter::mix_frictions() {
         });
         scene.contact.pairs.push_back({two, pair.friction, {}});
     }
+}
+
+// Names, before any tendon is read: what is driven matters to them, and what was left out to actuators.
+void MjcfImporter::note_tendons(const XmlElement& root) {
+    for (XmlElement section = root.first_child(); section; section = section.next())
+        for (XmlElement entry = section.first_child(); entry; entry = entry.next()) {
+            if (section.name() == "tendon") tendon_names_.insert(text_attribute(entry, "name"));
+            if (section.name() == "actuator") driven_tendons_.insert(text_attribute(entry, "tendon"));
+        }
+    driven_tendons_.erase("");
 }
 
 void MjcfImporter::read_tendons(const XmlElement& list) {
@@ -361,18 +374,13 @@ void MjcfImporter::read_spatial_tendon(const MjcfElement& element) {
         if (range[0] > range[1]) xml.fail("the first of range is above the second", "swap them");
         drive.limits = {range[0], range[1]};
     }
-    const std::string name = text_attribute(xml, "name", "tendon");
-    bool driven = false;
-    for (XmlElement section = document_.root().first_child(); section; section = section.next())
-        for (XmlElement user = section.name() == "actuator" ? section.first_child() : XmlElement(); user;
-             user = user.next())
-            driven = driven || text_attribute(user, "tendon") == name;
-    if (drive.empty() && !driven)
+    if (drive.empty() && !driven_tendons_.count(text_attribute(xml, "name")))
         return left_out("spatial tendons that nothing acts along", "they are only seen");
+    const std::string name = new_name(xml, text_attribute(xml, "name"), "tendon", spatial_joint_,
+                                      static_cast<int>(out_.scene.joints.size()));
     joint.name = free_name(name, [&](const std::string& n) { return scene_joint_names_.count(n) > 0; });
     scene_joint_names_.emplace(joint.name, 0);
     if (!drive.empty()) joint.drives = {drive};
-    spatial_joint_.emplace(name, static_cast<int>(out_.scene.joints.size()));
     lose(xml, Kind::converted, "spatial tendons between two sites",
          "are distance joints; their two bodies do not collide with each other");
     out_.scene.joints.push_back(std::move(joint));

@@ -108,6 +108,7 @@ void MjcfImporter::read_geom(const XmlElement& xml, int body, const Pose& offset
     geom.name = text_attribute(xml, "name");
     if (!geom.name.empty() && !geom_body_.emplace(geom.name, body).second)
         xml.fail(fmt::format("two geoms are named '{}'", geom.name.substr(0, 60)), "names must be unique");
+    if (!geom.name.empty()) geom_place_.emplace(geom.name, static_cast<int>(bodies_[at(body)].geoms.size()));
     geom.contype = static_cast<int>(element.number("contype", 1));
     geom.conaffinity = static_cast<int>(element.number("conaffinity", 1));
     geom.group = static_cast<int>(element.number("group", 0));
