@@ -214,7 +214,8 @@ void EnergyBooks::add_joint_loads(const Model& model, const State& state, const 
 }
 
 EnergyBooks::Scheme EnergyBooks::scheme_of(const Past& past, const State& state, int body, double dt) const {
-    if (usual_ == Scheme::euler) return usual_;
+    // An impact law gives velocities of its own, and the step after it knows nothing of those before.
+    if (usual_ == Scheme::euler || (impacts_ && load_[body].touched)) return Scheme::euler;
     const Vec3 x1 = state.q[body].col(3), v1 = state.rate[body].col(3), x0 = past.q.col(3);
     const double size = 1e-6 * dt * (v1.norm() + past.rate.col(3).norm()) + 1e-13 * (1 + x1.norm());
     const double euler = (x1 - x0 - dt * v1).norm();
@@ -273,7 +274,8 @@ double EnergyBooks::add_body(const Model& model, const State& state, int body, d
     past.outside = outside;
     past.momentum_rate = momentum_rate;
     past.contacts = load.touched;
-    past.history = past.known = 1;
+    past.known = 1;
+    past.history = !(impacts_ && load.touched);
     return kinetic + potential + strain;
 }
 
@@ -282,6 +284,8 @@ EnergyShares EnergyBooks::after_step(const Model& model, const State& state, con
     EnergyShares shares;
     if (!kept_) return shares;
     const int bodies = model.bodies.size();
+    if (metric(report, "bdf2", 0.0) > 0.0) usual_ = Scheme::bdf2;  // the method's own choice
+    impacts_ = !angular_rule_ && metric(report, "impacts", 0.0) > 0.0;
     load_.assign(past_.size(), Load{});
     displacement_.resize(past_.size());
     for (int i = 0; i < bodies; ++i)

@@ -74,6 +74,7 @@ class EnergyBooks {
     bool contacts_at_start_ = false;  // the method finds its contacts at the step's start
     bool told_at_end_ = false;        // of a step that it cuts up the method tells the last part's forces
     bool motors_ = false;
+    bool impacts_ = false;  // in the last step, by a law of its own
     std::vector<Past> past_;
     std::vector<Load> load_;
     std::vector<Vec6> displacement_;

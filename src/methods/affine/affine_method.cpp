@@ -81,6 +81,10 @@ AffineMethod::AffineMethod(const Model& model, const State& state, const Setting
     scale_.dhat = settings.dhat > 0.0       ? settings.dhat
                   : model.contact_spec.dhat ? *model.contact_spec.dhat
                                             : std::min(1e-3 * length, 0.05 * thinnest_body(model, state));
+    bounces_ = settings.restitution_speed == 0.0 && something_bounces(model, settings.restitution);
+    if (bounces_ && !settings.integrator_given) settings_.integrator = Integrator::bdf2;
+    if (bounces_ && settings.dhat == 0.0 && !model.contact_spec.dhat)
+        scale_.dhat = std::min(scale_.dhat, bounce_range * thinnest_body(model, state));
     smallest_dhat_ = std::min(scale_.dhat, smallest_gap_part * length);
     rigidity_factor_.assign(count, 1.0);
     script_weight_.assign(count, most_script_weight);
@@ -100,7 +104,7 @@ StepReport AffineMethod::step(const Model& model, State& state, Outputs& outputs
     step_ = state.step;
     if (!opened_.empty()) state.q = std::exchange(opened_, {});
     report.warnings = std::exchange(told_, {});
-    if (first_step_)
+    if (first_step_ && settings_.restitution_speed > 0.0)
         plan_ = plan_restitution(model, state, thinnest_body(model, state), dt, settings_, scale_.dhat);
     outputs.contacts.clear();
     joint_loads_.assign(model.joints.size(), {});
@@ -110,6 +114,7 @@ StepReport AffineMethod::step(const Model& model, State& state, Outputs& outputs
     for (double done = 0.0; dt - done > 1e-12 * dt;)
         done += advance(model, state, outputs, state.time + done, dt - done, dt, report);
     report_totals(model, state, outputs, report);
+    rolling_.add(model, state, outputs, dt, report);
     report.phases = timer_.stages();
     return report;
 }
@@ -141,7 +146,9 @@ double AffineMethod::advance(const Model& model, State& state, Outputs& outputs,
         solve_contacts(model, outputs, h, report);
     }
     release_path(outputs);
+    if (bounces_) rate_before_ = state.rate;
     finish(state, h);  // rates
+    if (bounces_) bounce(model, state, h);
     report_contacts(outputs, h / dt, report);
     report_pressed(model, report);
     report_joints(model, state, outputs, h / dt, report);

@@ -10,6 +10,8 @@
 #include "methods/affine/bodies.hpp"
 #include "methods/affine/candidate_cache.hpp"
 #include "methods/affine/contact_field.hpp"
+#include "methods/affine/facet_rolling.hpp"
+#include "methods/affine/impact_step.hpp"
 #include "methods/affine/island.hpp"
 #include "methods/affine/restitution.hpp"
 #include "methods/affine/settings.hpp"
@@ -54,8 +56,10 @@ class AffineMethod final : public Stepper {
     void solve_contacts(const Model& model, const Outputs& outputs, double h, StepReport& report);
     bool solve_islands(const Outputs& outputs, StepContext& context, int round);
     void finish(State& state, double dt);
+    void bounce(const Model& model, State& state, double h);
     void report_pressed(const Model& model, StepReport& report) const;
     void report_contacts(Outputs& outputs, double share, StepReport& report);
+    void pair_contacts(int pair, double share, const MetPoint* impacts, std::vector<Contact>& out) const;
     void report_joints(const Model& model, State& state, Outputs& outputs, double share, StepReport& report);
     void report_bodies(const Model& model, const State& state, double now, double dt,
                        StepReport& report) const;
@@ -69,6 +73,10 @@ class AffineMethod final : public Stepper {
     Settings settings_;
     ContactScale scale_;
     ContactField field_;
+    bool bounces_ = false;            // some pair has a restitution, and impacts follow its law
+    std::vector<Mat34> rate_before_;  // the step under way
+    std::vector<MetPoint> met_;       // where bodies touch at its end; empty when nothing bounced in it
+    FacetRolling rolling_;
     BouncePlan plan_;  // `wanted` is 0 when nothing was planned
     double tolerance_ = 0.0, eps_v_ = 0.0;
     std::vector<BodyHistory> history_;
@@ -97,7 +105,7 @@ class AffineMethod final : public Stepper {
     bool fast_impact_ = false;          // of this step
     // Sums over the parts of a step.
     struct Totals {
-        int substeps = 0, solves = 0, fallbacks = 0, line_search_steps = 0, builds = 0;
+        int substeps = 0, impacts = 0, solves = 0, fallbacks = 0, line_search_steps = 0, builds = 0;
         double inner_ms[5] = {0, 0, 0, 0, 0};
     };
     Totals totals_;

@@ -48,43 +48,76 @@ void AffineMethod::write_log(const std::vector<Island>& islands, const std::vect
     log_->flush();
 }
 
+namespace {
+
+constexpr double same_place =
+    1e-3;  // of a body's size: friction this near to a contact point is told with it
+
+// The contact of a pair at this place; null: none of them is.
+Contact* contact_at(const Vec3& place, double near, std::vector<Contact>& contacts) {
+    Contact* nearest = nullptr;
+    for (Contact& contact : contacts)
+        if (!nearest || (contact.point - place).squaredNorm() < (nearest->point - place).squaredNorm())
+            nearest = &contact;
+    return nearest && (nearest->point - place).norm() <= near ? nearest : nullptr;
+}
+
+}  // namespace
+
 // Forces count with the share of the step that they acted for.
 void AffineMethod::report_contacts(Outputs& outputs, double share, StepReport& report) {
-    std::vector<std::size_t> first(field_.pair_count() + 1, outputs.contacts.size());
+    std::vector<std::vector<Contact>> of_pair(field_.pair_count());
+    std::vector<std::size_t> first_met(field_.pair_count(), 0);
+    std::size_t met = 0;
     for (int k = 0; k < field_.pair_count(); ++k) {
         const PairContacts& contacts = field_.contacts(k);
-        first[k + 1] = first[k] + contacts.points.size();
-        if (contacts.points.empty()) continue;
-        report.min_distance = std::min(report.min_distance, contacts.closest);
+        first_met[k] = met;
+        met += contacts.points.size();
+        if (!contacts.points.empty()) report.min_distance = std::min(report.min_distance, contacts.closest);
     }
-    outputs.contacts.resize(first.back());
     parallel_for(field_.pair_count(), 64, [&](std::size_t k) {
-        const CandidatePair& pair = field_.pair(k);
-        const PairContacts& contacts = field_.contacts(k);
-        if (contacts.points.empty()) return;
-        Contact* out = outputs.contacts.data() + first[k];
-        for (std::size_t i = 0; i < contacts.points.size(); ++i) {
-            const ContactPoint& p = contacts.points[i];
-            Contact& contact = out[i] = {};
-            contact.a = pair.a;
-            contact.b = pair.b;
-            contact.point = 0.5 * (transform(q_[pair.a], p.local_a) + transform(q_[pair.b], p.local_b));
-            contact.normal = -p.normal;
-            contact.force = -share * p.force * p.normal;
-            contact.distance = p.distance;
-        }
-        for (const FrictionPoint& f : contacts.friction) {
-            std::size_t nearest = 0;
-            for (std::size_t i = 1; i < contacts.points.size(); ++i)
-                if ((contacts.points[i].local_a - f.local_a).squaredNorm() <
-                    (contacts.points[nearest].local_a - f.local_a).squaredNorm())
-                    nearest = i;
-            out[nearest].force +=
-                share * friction_force(f, q_[pair.a] - bodies_.body[pair.a].start,
-                                       q_[pair.b] - bodies_.body[pair.b].start, scale_.friction_eps);
-        }
+        const bool bounced = !met_.empty() && first_met[k] < met_.size() && met_[first_met[k]].replaced;
+        pair_contacts(static_cast<int>(k), share, bounced ? met_.data() + first_met[k] : nullptr, of_pair[k]);
     });
+    for (const std::vector<Contact>& contacts : of_pair)
+        outputs.contacts.insert(outputs.contacts.end(), contacts.begin(), contacts.end());
     report.contacts = static_cast<int>(outputs.contacts.size());
+}
+
+// `impacts`: impulses that are instead of the step's forces, or none.
+void AffineMethod::pair_contacts(int k, double share, const MetPoint* impacts,
+                                 std::vector<Contact>& out) const {
+    const PairContacts& contacts = field_.contacts(k);
+    if (contacts.points.empty() && contacts.friction.empty()) return;
+    const CandidatePair& pair = field_.pair(k);
+    const Mat34 &qa = q_[pair.a], &qb = q_[pair.b];
+    const auto add = [&](const Vec3& at_a, const Vec3& at_b, const Vec3& normal,
+                         double distance) -> Contact& {
+        Contact& contact = out.emplace_back();
+        contact.a = pair.a;
+        contact.b = pair.b;
+        contact.point = 0.5 * (at_a + at_b);
+        contact.normal = -normal;
+        contact.distance = distance;
+        return contact;
+    };
+    out.reserve(contacts.points.size());
+    for (std::size_t i = 0; i < contacts.points.size(); ++i) {
+        const ContactPoint& p = contacts.points[i];
+        add(transform(qa, p.local_a), transform(qb, p.local_b), p.normal, p.distance).force =
+            impacts ? Vec3(-share / last_h_ * impacts[i].impulse) : Vec3(-share * p.force * p.normal);
+    }
+    if (impacts) return;
+    const double near =
+        same_place * std::min(field_.shape(pair.a).shape->radius, field_.shape(pair.b).shape->radius);
+    for (const FrictionPoint& f : contacts.friction) {
+        const Vec3 force = friction_force(f, qa - bodies_.body[pair.a].start, qb - bodies_.body[pair.b].start,
+                                          scale_.friction_eps);
+        if (force.isZero(0.0)) continue;
+        const Vec3 at_a = transform(qa, f.local_a), at_b = transform(qb, f.local_b);
+        Contact* contact = contact_at(0.5 * (at_a + at_b), near, out);
+        (contact ? *contact : add(at_a, at_b, f.normal, (at_a - at_b).norm())).force += share * force;
+    }
 }
 
 // Gaps that nothing may close any further: where bodies end there, it is for want of room and not by their forces.
@@ -146,6 +179,7 @@ void AffineMethod::report_totals(const Model& model, const State& state, const O
                       {"candidate_builds", static_cast<double>(totals_.builds)},
                       {"candidates", static_cast<double>(field_.candidate_count())},
                       {"substeps", static_cast<double>(totals_.substeps)},
+                      {"impacts", static_cast<double>(totals_.impacts)},
                       {"dhat", scale_.dhat},
                       {"kappa", smallest_kappa(model, state)}};
     report_deformation(model, state, settings_.kappa, rigidity_factor_, report);
@@ -173,6 +207,7 @@ void AffineMethod::report_bodies(const Model& model, const State& state, double 
 }
 
 void AffineMethod::report_restitution(StepReport& report) const {
+    if (bounces_ && !settings_.integrator_given) report.metrics.emplace_back("bdf2", 1.0);
     if (plan_.wanted <= 0.0) return;
     report.solver = describe(plan_);
     report.metrics.emplace_back("restitution", plan_.one.mean);

@@ -228,6 +228,15 @@ void CoupledContacts::end_step() {
     }
 }
 
+void CoupledContacts::shorten_range(int a, int b, double smallest_dhat) {
+    for (const SurfacePair& pair : pairs_)
+        if (pair.a == a && pair.b == b)
+            memory_[pair_key(a, b)] = {a, b,
+                                       std::clamp(pair.closest - pair.range.separation,
+                                                  std::min(smallest_dhat, scale_.dhat), scale_.dhat),
+                                       1.0};
+}
+
 std::vector<CoupledContacts::PairMemo> CoupledContacts::memory() const {
     std::vector<PairMemo> all;
     for (const auto& [key, memo] : memory_) all.push_back(memo);

@@ -100,6 +100,8 @@ class CoupledContacts {
     double safe_step(const std::vector<Vec3>& from, const std::vector<Vec3>& to, double keep) const;
     bool stiffen_close_pairs();
     void end_step();
+    // From the next step on a pair acts from its present gap: what its barrier holds is not given back.
+    void shorten_range(int a, int b, double smallest_dhat);
 
     const std::vector<SurfaceContact>& contacts() const { return contacts_; }
     const std::vector<SurfaceFriction>& friction() const { return friction_; }

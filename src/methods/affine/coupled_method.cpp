@@ -126,6 +126,10 @@ CoupledMethod::CoupledMethod(const Model& model, const State& state, const Setti
     scale_.dhat = settings.dhat > 0.0       ? settings.dhat
                   : model.contact_spec.dhat ? *model.contact_spec.dhat
                                             : std::min(1e-3 * length_, 0.05 * thinnest_part(model, state));
+    bounces_ = settings.restitution_speed == 0.0 && something_bounces(model, settings.restitution);
+    if (bounces_ && !settings.integrator_given) settings_.integrator = Integrator::bdf2;
+    if (bounces_ && settings.dhat == 0.0 && !model.contact_spec.dhat)
+        scale_.dhat = std::min(scale_.dhat, bounce_range * thinnest_part(model, state));
     const double body = typical_size(model, state);
     eps_v_ = settings.eps_v > 0.0 ? settings.eps_v : std::min(stick_of_scene * length_, stick_of_body * body);
     tolerance_ = settings.tolerance > 0.0 ? settings.tolerance
@@ -137,7 +141,7 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     timer_.reset();
     if (!opened_.empty()) state.q = std::exchange(opened_, {});
     report.warnings = std::exchange(told_, {});
-    if (first_step_)
+    if (first_step_ && settings_.restitution_speed > 0.0)
         plan_ = plan_restitution(model, state, thinnest_part(model, state), dt, settings_, scale_.dhat);
     prepare(model, state, dt);
     prepare_contacts(model, state, dt);
@@ -186,12 +190,18 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
         report.warnings.push_back(
             fmt::format("joint {} stays open by {:.2g}: contact or another joint holds it",
                         name_of(model, result.open_joint), result.residual));
+    State before;
+    if (bounces_) before.assign_without_memory(state);
     finish(model, state);
+    if (bounces_) bounce(model, state, before);
     write_outputs(model, state, outputs, report);
+    rolling_.add(model, state, outputs, dt, report);
     report.metrics = {{"solves", static_cast<double>(result.solves)},
                       {"line_search", static_cast<double>(result.line_search_steps)},
                       {"candidate_builds", static_cast<double>(step_.contacts.builds() - builds)},
-                      {"candidates", static_cast<double>(step_.contacts.candidate_count())}};
+                      {"candidates", static_cast<double>(step_.contacts.candidate_count())},
+                      {"impacts", static_cast<double>(impacts_)}};
+    if (bounces_ && !settings_.integrator_given) report.metrics.emplace_back("bdf2", 1.0);
     report_deformation(model, state, settings_.kappa, rigidity_factor_, report);
     report.solver = fmt::format("coupled: {} nodes of 12 unknowns, {} joint rows", step_.nodes.size(),
                                 step_.joints.rows().size());
@@ -503,6 +513,7 @@ void CoupledMethod::write_outputs(const Model& model, State& state, Outputs& out
                 nearest = &contact;
         if (nearest) nearest->force += a_first ? Vec3(-force) : force;
     }
+    for (const auto& [contact, impulse] : impulses_) outputs.contacts[contact].force = -impulse / times_.h;
     report.contacts = static_cast<int>(outputs.contacts.size());
     report.min_distance = points.closest();
     write_joints(model, state, outputs, report);

@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "methods/affine/coupled_newton.hpp"
+#include "methods/affine/facet_rolling.hpp"
+#include "methods/affine/impact_step.hpp"
 #include "methods/affine/restitution.hpp"
 #include "methods/affine/settings.hpp"
 #include "tenon/method.hpp"
@@ -34,6 +36,8 @@ class CoupledMethod final : public Stepper {
     double rigidity_of(const Model& model, int body) const;
     Mat34 scripted_target(const Mat34& start, const Mat34& before, const Mat34& after, double size) const;
     void finish(const Model& model, State& state);
+    std::vector<MetPoint> met_points(const Model& model, std::vector<int>& of_contact);
+    void bounce(const Model& model, State& state, const State& before);
     void write_outputs(const Model& model, State& state, Outputs& outputs, StepReport& report);
     void write_joints(const Model& model, State& state, Outputs& outputs, StepReport& report);
 
@@ -42,6 +46,10 @@ class CoupledMethod final : public Stepper {
     CoupledSystem system_;
     StageTimer timer_;
     ContactScale scale_;
+    bool bounces_ = false;                        // some pair has a restitution, and impacts follow its law
+    int impacts_ = 0;                             // of the last step
+    std::vector<std::pair<int, Vec3>> impulses_;  // of contacts, N s on a: instead of the step's forces
+    FacetRolling rolling_;
     BouncePlan plan_;  // `wanted` is 0 when nothing was planned
     StepTimes times_;
     double tolerance_ = 0.0, eps_v_ = 0.0, length_ = 1.0;

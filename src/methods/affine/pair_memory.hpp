@@ -28,6 +28,19 @@ class PairMemory {
         return found != records_.end() && found->a == a && found->b == b ? &*found : nullptr;
     }
     void replace(std::vector<PairRecord> sorted) { records_ = std::move(sorted); }
+    // Replaces or adds what is known of some pairs.
+    void update(const std::vector<PairRecord>& some) {
+        const auto before = [](const PairRecord& r, const PairRecord& s) {
+            return std::pair(r.a, r.b) < std::pair(s.a, s.b);
+        };
+        for (const PairRecord& record : some) {
+            const auto at = std::lower_bound(records_.begin(), records_.end(), record, before);
+            if (at != records_.end() && at->a == record.a && at->b == record.b)
+                *at = record;
+            else
+                records_.insert(at, record);
+        }
+    }
     const std::vector<PairRecord>& records() const { return records_; }
 
   private:

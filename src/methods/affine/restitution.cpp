@@ -140,32 +140,6 @@ const char* name_of(Integrator integrator) {
                                              : "implicit-euler";
 }
 
-Box3 world_box(const Model& model, const State& state, int body) {
-    const Mat34& q = state.q[body];
-    const Box3& local = model.shape_of(body).box;
-    const Vec3 half = q.leftCols<3>().cwiseAbs() * (0.5 * local.size());
-    Box3 box;
-    box.add(transform(q, local.center()) - half);
-    box.add(transform(q, local.center()) + half);
-    return box;
-}
-
-// How far a body can fall, along the axis nearest to gravity, before its box meets that of a body below.
-double fall_height(const Model& model, const State& state, int body, int axis, double down) {
-    const Box3 box = world_box(model, state, body);
-    double fall = 0.0;
-    for (int other = 0; other < model.bodies.size(); ++other) {
-        if (state.dynamic(other) || !model.may_collide(body, other)) continue;
-        const Box3 ground = world_box(model, state, other);
-        bool above = true;
-        for (int k = 0; k < 3; ++k)
-            above = above && (k == axis || (box.lo[k] < ground.hi[k] && ground.lo[k] < box.hi[k]));
-        const double gap = down < 0 ? box.lo[axis] - ground.hi[axis] : ground.lo[axis] - box.hi[axis];
-        if (above) fall = std::max(fall, gap);
-    }
-    return fall;
-}
-
 }  // namespace
 
 Bounce bounce_of(Integrator integrator, double dt, double dhat, double stiffness, double speed) {
@@ -210,18 +184,6 @@ std::string describe(const BouncePlan& plan) {
     return text;
 }
 
-double expected_impact_speed(const Model& model, const State& state) {
-    int axis = 0;
-    const double g = state.gravity.cwiseAbs().maxCoeff(&axis);
-    double fastest = 0.0;
-    for (int i = 0; i < model.bodies.size(); ++i) {
-        if (!state.dynamic(i) || !model.bodies.collides[i]) continue;
-        const double fall = g > 0.0 ? fall_height(model, state, i, axis, state.gravity[axis]) : 0.0;
-        fastest = std::max(fastest, std::sqrt(state.rate[i].col(3).squaredNorm() + 2.0 * g * fall));
-    }
-    return fastest;
-}
-
 double wanted_restitution(const Model& model) {
     // One body of each kind stands for all of its kind.
     std::map<std::pair<int, double>, int> kinds;
@@ -237,9 +199,8 @@ BouncePlan plan_restitution(const Model& model, const State& state, double thinn
                             Settings& settings, double& dhat) {
     BounceWish wish;
     wish.restitution = settings.restitution >= 0.0 ? settings.restitution : wanted_restitution(model);
-    wish.speed =
-        settings.restitution_speed > 0.0 ? settings.restitution_speed : expected_impact_speed(model, state);
-    if (wish.restitution <= 0.0 || wish.speed <= 0.0) return {};
+    wish.speed = settings.restitution_speed;
+    if (wish.restitution <= 0.0) return {};
     wish.dt = dt;
     wish.gravity = state.gravity.norm();
     const bool dhat_given = settings.dhat > 0.0 || model.contact_spec.dhat;

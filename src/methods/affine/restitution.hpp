@@ -1,4 +1,5 @@
-// Restitution through barrier and integrator (end of Sec. 4): the barrier stores the energy of an impact and gives it
+// Restitution through barrier and integrator (end of Sec. 4), where `restitution_speed` asks for it instead of the law of
+// impact_law.hpp: the barrier stores the energy of an impact and gives it
 // back, the integrator takes its share of what passes through it. A point mass on the barrier tells beforehand how much.
 //
 // In units of the time step and the contact range two numbers decide: how far a body comes in one step, and how hard
@@ -46,9 +47,6 @@ BouncePlan plan_bounce(const BounceWish& wish);
 
 // In one sentence: what was chosen and what it will achieve.
 std::string describe(const BouncePlan& plan);
-
-// The fastest impact to be expected: present speeds, and falls onto what lies below.
-double expected_impact_speed(const Model& model, const State& state);
 
 // The largest restitution that materials, bodies and rules for pairs ask for.
 double wanted_restitution(const Model& model);

@@ -45,13 +45,12 @@ std::vector<ParamInfo> parameter_list() {
         {"friction_iterations", 1.0, "how often friction's normal forces are renewed within a step", 1.0,
          100.0},
         {"restitution", -1.0,
-         "wanted bounce: chooses integrator, dhat and contact_stiffness where they are not given, and says "
-         "what "
-         "they will achieve; -1: the largest of the scene's materials; 0: what comes of the other settings",
-         -1.0, 1.0},
+         "of all impacts; -1: what the scene's materials say; 0: what comes of barrier and integrator", -1.0,
+         1.0},
         {"restitution_speed",
          0.0,
-         "speed of the impact that restitution is meant for; 0: the fastest to be expected from the scene",
+         "0: impacts follow Newton's law; else restitution comes from barrier and integrator, chosen for "
+         "impacts of this speed",
          0.0,
          1e4,
          {},

@@ -21,12 +21,13 @@ struct Settings {
     double tolerance = 0.0;          // m/s; 0: from the scene
     int max_iterations = 1000;
     int friction_iterations = 1;
-    double restitution = -1.0;       // wanted; negative: what the scene's materials say
-    double restitution_speed = 0.0;  // m/s, of the impact it is meant for; 0: from the scene
-    bool integrator_given = false;   // by the user: then restitution may not change it
-    std::string log;                 // file for a line per Newton iteration; empty: none
-    std::string dump;                // files for Newton systems begin with this; empty: none
-    int dump_step = 0;               // the step whose systems are written
+    double restitution = -1.0;  // of all impacts; negative: what the scene's materials say
+    double restitution_speed =
+        0.0;  // m/s, of the impact that barrier and integrator are chosen for; 0: a law of impacts
+    bool integrator_given = false;  // by the user: then restitution may not change it
+    std::string log;                // file for a line per Newton iteration; empty: none
+    std::string dump;               // files for Newton systems begin with this; empty: none
+    int dump_step = 0;              // the step whose systems are written
 };
 
 std::vector<ParamInfo> parameter_list();

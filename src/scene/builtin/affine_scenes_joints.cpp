@@ -87,8 +87,7 @@ Scene make_newtons_cradle(const Params& params) {
     const int balls = params.integer("balls");
     const double radius = 0.1, length = 1.0, spacing = 2 * radius + 0.006;  // one strike after the other
     const double lifted = params.number("angle") * EIGEN_PI / 180.0;
-    scene.method_params["restitution"] = 1.0;
-    scene.method_params["restitution_speed"] = std::sqrt(2.0 * 9.81 * length * (1.0 - std::cos(lifted)));
+    scene.materials[0].restitution = 1.0;
     const GeometrySpec ball = shape_spec("icosphere", {{"radius", radius}, {"subdivisions", 2.0}});
     for (int k = 0; k < balls; ++k) {
         // Each turned its own way: corner on corner would count once for every pair of edges there.
@@ -180,7 +179,7 @@ std::vector<BuiltinScene> affine_joint_scenes() {
         {"newtons-cradle",
          "affine",
          "hanging balls in a row, the first one lifted",
-         "restitution through the integrator, end of Sec. 4",
+         "restitution, end of Sec. 4",
          "the last ball swings out nearly as high",
          {{"balls", 4.0, "number of balls", 2.0, 50.0},
           {"angle", 25.0, "how far the first is lifted", 1.0, 80.0, {}, "deg"},
@@ -189,7 +188,7 @@ std::vector<BuiltinScene> affine_joint_scenes() {
          make_newtons_cradle},
         {"bouncing-ball",
          "affine",
-         "a ball dropped on the floor; the integrator decides how it bounces",
+         "a ball dropped on the floor; a restitution, or the integrator, decides how it bounces",
          "restitution through the integrator, end of Sec. 4",
          "with newmark it comes back up, with implicit Euler it stays down; restitution=0.6 bounces with 0.6",
          {{"integrator",
@@ -199,7 +198,7 @@ std::vector<BuiltinScene> affine_joint_scenes() {
            0,
            {"implicit-euler", "bdf2", "newmark"}},
           {"restitution", 0.0,
-           "wanted: the method then chooses integrator and range itself; 0: see integrator", 0.0, 1.0},
+           "of the floor and the ball; 0: see integrator", 0.0, 1.0},
           {"drop", 0.5, "height it falls", 0.01, 100.0, {}, "m"},
           {"dhat", 0.01, "contact range", 1e-5, 1.0, {}, "m"},
           {"step", 0.0005, "time step", 1e-6, 0.1, {}, "s"},

@@ -1,0 +1,19 @@
+// Round bodies that roll: their mesh is a polyhedron, and one that rolls loses energy whenever it lands on its next facet.
+#pragma once
+
+#include <vector>
+
+#include "tenon/method.hpp"
+
+namespace tenon::affine {
+
+class FacetRolling {
+  public:
+    // After a step: warns, once for a body, when its facets may have taken a share of its speed that matters.
+    void add(const Model& model, const State& state, const Outputs& outputs, double dt, StepReport& report);
+
+  private:
+    std::vector<double> turned_;  // rad, rolling, per body; negative: told
+};
+
+}  // namespace tenon::affine
