@@ -112,8 +112,9 @@ TEST(AffineBounces, ABallThrownObliquelyLeavesAsCoulombSays) {
         EXPECT_NEAR(simulation.state().rate[ball](0, 3), 5.0 - lost, near * lost) << dt;
         const Mat3 turn = simulation.state().rate[ball].leftCols<3>() *
                           simulation.state().q[ball].leftCols<3>().transpose();
-        const double inertia = simulation.model().bodies.second_moments[ball].head<2>().sum();  // of the mesh
-        EXPECT_NEAR(turn(0, 1), radius * lost / inertia, near * radius * lost / inertia) << dt;
+        const double inertia = simulation.model().bodies.second_moments[ball].head<2>().sum();
+        // the corner of the mesh that lands is not quite below the middle
+        EXPECT_NEAR(turn(0, 1), radius * lost / inertia, 0.05 * radius * lost / inertia) << dt;
     }
 }
 
