@@ -28,6 +28,28 @@ class Setter {
         descend(root_, scene_keys(), steps, 0);
     }
 
+    // A target or profile that was set counts, not what the keyframe that the run starts with says of it.
+    void take_out_of_keyframe() {
+        const std::vector<Step> steps = split();
+        const bool of_actuator = steps.size() == 3 && steps[0].text == "actuators" &&
+                                 (steps[2].text == "target" || steps[2].text == "profile");
+        const Value *actuators = root_.find("actuators"), *start = root_.find("start");
+        Value* keyframes = root_.find("keyframes");
+        if (!of_actuator || !actuators || !start || !start->is_text() || !keyframes || !keyframes->is_list())
+            return;
+        const Value& actuator = actuators->list()[entry_index(*actuators, steps[1])];
+        const Value* name = actuator.find("name");
+        for (Value& key : keyframes->list()) {
+            if (!name || !name->is_text() || !key.is_object())
+                return;  // the reader says what is wrong with it
+            const Value* called = key.find("name");
+            Value* targets = key.find("targets");
+            if (called && called->is_text() && called->text() == start->text() && targets &&
+                targets->is_object())
+                targets->erase(name->text());
+        }
+    }
+
   private:
     [[noreturn]] void fail(const std::string& problem, const std::string& cure) const {
         throw InputError(file_, "--set " + entry_.key, problem, cure);
@@ -158,6 +180,10 @@ class Setter {
                 if (!entry.is_object()) fail(fmt::format("'{}' is no object in this scene", next.text), "");
                 return descend(entry, key->object(), steps, at + 2);
             }
+            case Kind::number_lists:  // by name
+                if (!child) child = &object.set(step.text, Value(Object{}));
+                if (!last || !child->is_object()) break;
+                return void(child->set(next.text, override_value(entry_.value)));
             case Kind::shape:
             case Kind::shape_map:
                 return set_inside_shape(child, *key, steps, at);
@@ -218,6 +244,7 @@ ParamValue override_param(const Override& entry, const ParamValue& like, const s
 void apply_overrides(Value& root, const std::vector<Override>& overrides, const std::string& file) {
     if (!root.is_object()) return;  // the reader says what is wrong with it
     for (const Override& entry : overrides) Setter(root, entry, file).apply();
+    for (const Override& entry : overrides) Setter(root, entry, file).take_out_of_keyframe();
 }
 
 }  // namespace tenon::scene

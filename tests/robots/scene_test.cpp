@@ -206,5 +206,21 @@ TEST(RobotScene, TendonsOverCoupledJointsDriveTheFirstOfThem) {
     EXPECT_TRUE(says(refused(loose), "whose joints move on their own"));
 }
 
+TEST(RobotScene, TargetsOfTheCommandLineCountBeforeTheKeyframes) {
+    const test::Folder folder;
+    const std::string file = folder.write("k.json", R"({"method": "articulated",
+"bodies": [{"name": "bar", "shape": {"type": "box", "size": [1, 0.1, 0.1]}}],
+"joints": [{"name": "turn", "type": "hinge", "bodies": ["world", "bar"], "axis": [0, 0, 1]}],
+"actuators": [{"name": "m", "type": "position", "joint": "turn"}],
+"keyframes": [{"name": "home", "positions": {"turn": 0.4}, "targets": {"m": 0.4}}], "start": "home"})");
+    const auto target = [&](const std::vector<Override>& overrides) {
+        return scene::actuators_at_start(load_scene(file, overrides)).at(0).target;
+    };
+    EXPECT_EQ(target({}), 0.4);
+    EXPECT_EQ(target({{"actuators[m].target", "0.7"}}), 0.7);
+    EXPECT_EQ(target({{"keyframes[home].targets.m", "0.9"}}), 0.9);
+    EXPECT_EQ(target({{"start", "home"}, {"actuators[0].target", "-0.2"}}), -0.2);
+}
+
 }  // namespace
 }  // namespace tenon
