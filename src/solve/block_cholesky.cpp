@@ -107,8 +107,8 @@ int factor_columns(double* panels, const Front& front, const TileKernels& kernel
     return -1;
 }
 
-// update(I, J) -= L_I L_J^T over the rows below the front's own columns.
-void subtract_outer_product(double* update, const double* panels, const Front& front,
+// update(I, J) -= L_I L_J^T over the rows below the front's own `columns`, those that pad its tiles left out.
+void subtract_outer_product(double* update, const double* panels, const Front& front, int columns,
                             const TileKernels& kernels, bool parallel) {
     const std::size_t stride = front.row_stride();
     const double* below = panels + front.own * stride;
@@ -118,7 +118,7 @@ void subtract_outer_product(double* update, const double* panels, const Front& f
         for (int column = 0; column < to; ++column)
             for (int row = std::max(from, column); row < to; ++row)
                 kernels.update(update + tile_index(row, column) * kTileSize, below + row * stride,
-                               below + column * stride, kTile * front.own);
+                               below + column * stride, columns);
     });
 }
 
@@ -158,7 +158,9 @@ struct BlockCholesky::Impl {
     void place_updates();
     double* update_of(int s) { return updates.data() + update_place[s]; }
     void assemble(int s, const BlockMatrix& matrix);
+    template <int Dof>
     void add_child(int s, int child);
+    void add_children(int s);
     bool eliminate(int s, const BlockMatrix& matrix, bool parallel);
     void solve_lower(int s, double* y, double* passed, std::vector<double>& local) const;
     void solve_upper(int s, double* y, std::vector<double>& local) const;
@@ -344,32 +346,51 @@ void BlockCholesky::Impl::assemble(int s, const BlockMatrix& matrix) {
     }
 }
 
-// Adds a child's update matrix into the parent's front: columns to its factor, the rest to its own update.
+// Adds a child's update matrix into the parent's front: columns to its factor, the rest to its own update. `Dof` is the size
+// of blocks, or 0: then it is asked for.
+template <int Dof>
 void BlockCholesky::Impl::add_child(int s, int child) {
+    const int n = Dof > 0 ? Dof : dof;
     const Supernode &parent = symbolic.supernodes[s], &from = symbolic.supernodes[child];
     const Front& front = fronts[s];
     const int rows = static_cast<int>(from.rows.size());
     const double* source = update_of(child);
+    double *own = factor.data() + front.offset, *below = front.below > 0 ? update_of(s) : nullptr;
     for (int b = 0; b < rows; ++b) {
         const int column = from.place[b];
         const bool inside = column < parent.count;
-        const int bc = b * dof, cc = (column - parent.count) * dof;
+        const int bc = b * n, cc = (column - parent.count) * n;
         for (int a = b; a < rows; ++a) {
-            const int ar = a * dof;
+            const int ar = a * n;
             const double* block =
                 source + tile_index(ar / kTile, bc / kTile) * kTileSize + (bc % kTile) * kTile + ar % kTile;
             double* target;
             if (inside) {
-                target = factor.data() + place(front, padded_row(parent, front, from.place[a], dof), column);
+                const int row = padded_row(parent, front, from.place[a], n) * n;
+                target = own + (row / kTile) * front.row_stride() +
+                         static_cast<std::size_t>(column) * n * kTile + row % kTile;
             } else {
-                const int rr = (from.place[a] - parent.count) * dof;
-                target = update_of(s) + tile_index(rr / kTile, cc / kTile) * kTileSize +
-                         (cc % kTile) * kTile + rr % kTile;
+                const int rr = (from.place[a] - parent.count) * n;
+                target = below + tile_index(rr / kTile, cc / kTile) * kTileSize + (cc % kTile) * kTile +
+                         rr % kTile;
             }
-            for (int j = 0; j < dof; ++j)
-                for (int i = 0; i < dof; ++i) target[j * kTile + i] += block[j * kTile + i];
+            for (int j = 0; j < n; ++j)
+                for (int i = 0; i < n; ++i) target[j * kTile + i] += block[j * kTile + i];
         }
     }
+}
+
+void BlockCholesky::Impl::add_children(int s) {
+    for (const int child : children[s]) switch (dof) {
+            case 3:
+                add_child<3>(s, child);
+                break;
+            case 12:
+                add_child<12>(s, child);
+                break;
+            default:
+                add_child<0>(s, child);
+        }
 }
 
 bool BlockCholesky::Impl::eliminate(int s, const BlockMatrix& matrix, bool parallel) {
@@ -378,7 +399,7 @@ bool BlockCholesky::Impl::eliminate(int s, const BlockMatrix& matrix, bool paral
     parallel = parallel && front.flops() > kParallelFlops;
     assemble(s, matrix);
     if (front.below > 0) std::memset(update_of(s), 0, front.update_size() * sizeof(double));
-    for (int child : children[s]) add_child(s, child);
+    add_children(s);
     left_out[s] = 0;
     const int column =
         factor_columns(factor.data() + front.offset, front, kernels, pivots, left_out[s], parallel);
@@ -388,7 +409,8 @@ bool BlockCholesky::Impl::eliminate(int s, const BlockMatrix& matrix, bool paral
         return false;
     }
     if (front.below > 0)
-        subtract_outer_product(update_of(s), factor.data() + front.offset, front, kernels, parallel);
+        subtract_outer_product(update_of(s), factor.data() + front.offset, front,
+                               symbolic.supernodes[s].count * dof, kernels, parallel);
     return true;
 }
 
@@ -497,11 +519,7 @@ void BlockCholesky::Impl::solve_lower(int s, double* y, double* passed, std::vec
         const double* panel = factor.data() + front.offset + k * front.row_stride();
         double* z = local.data() + k * kTile;
         kernels.multiply(z, panel, local.data(), k * kTile);
-        const double* l = panel + static_cast<std::size_t>(k) * kTileSize;
-        for (int j = 0; j < kTile; ++j) {
-            z[j] /= l[j * kTile + j];
-            for (int i = j + 1; i < kTile; ++i) z[i] -= l[j * kTile + i] * z[j];
-        }
+        kernels.solve_lower(z, panel + static_cast<std::size_t>(k) * kTileSize);
     }
     for (int k = 0; k < front.below; ++k)
         kernels.multiply(local.data() + (front.own + k) * kTile,
@@ -523,13 +541,7 @@ void BlockCholesky::Impl::solve_upper(int s, double* y, std::vector<double>& loc
     for (int k = front.own + front.below - 1; k >= 0; --k) {
         const double* panel = factor.data() + front.offset + k * front.row_stride();
         double* z = local.data() + k * kTile;
-        if (k < front.own) {
-            const double* l = panel + static_cast<std::size_t>(k) * kTileSize;
-            for (int j = kTile - 1; j >= 0; --j) {
-                for (int i = j + 1; i < kTile; ++i) z[j] -= l[j * kTile + i] * z[i];
-                z[j] /= l[j * kTile + j];
-            }
-        }
+        if (k < front.own) kernels.solve_upper(z, panel + static_cast<std::size_t>(k) * kTileSize);
         kernels.multiply_transposed(local.data(), panel, z, std::min(k, front.own) * kTile);
     }
     std::copy_n(local.data(), supernode.count * dof, y + supernode.first * dof);

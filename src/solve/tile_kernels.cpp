@@ -50,9 +50,24 @@ void multiply_transposed(double* z, const double* a, const double* w, int depth)
     }
 }
 
+void solve_lower(double* z, const double* l) {
+    for (int j = 0; j < kTile; ++j) {
+        z[j] /= l[j * kTile + j];
+        for (int i = j + 1; i < kTile; ++i) z[i] -= l[j * kTile + i] * z[j];
+    }
+}
+
+void solve_upper(double* z, const double* l) {
+    for (int j = kTile - 1; j >= 0; --j) {
+        for (int i = j + 1; i < kTile; ++i) z[j] -= l[j * kTile + i] * z[i];
+        z[j] /= l[j * kTile + j];
+    }
+}
+
 }  // namespace
 
-const TileKernels portable_tile_kernels{update, solve, factor, multiply, multiply_transposed};
+const TileKernels portable_tile_kernels{update,      solve,      factor, multiply, multiply_transposed,
+                                        solve_lower, solve_upper};
 
 const TileKernels& tile_kernels() {
 #if defined(__x86_64__)

@@ -18,6 +18,9 @@ struct TileKernels {
     // y -= A x, and z -= A^T w, for a panel of `depth` columns: y, w have 12 entries, x, z `depth`.
     void (*multiply)(double* y, const double* a, const double* x, int depth);
     void (*multiply_transposed)(double* z, const double* a, const double* w, int depth);
+    // L x = z and L^T x = z in place, L the lower triangle of a factored tile.
+    void (*solve_lower)(double* z, const double* l);
+    void (*solve_upper)(double* z, const double* l);
 };
 
 // The fastest kernels this processor runs.

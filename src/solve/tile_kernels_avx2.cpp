@@ -92,31 +92,117 @@ int factor(double* a, double threshold) {
     return -1;
 }
 
+// Two sums for each entry, of even and odd columns: one alone would wait for itself.
 void multiply(double* y, const double* a, const double* x, int depth) {
     __m256d y0 = _mm256_loadu_pd(y), y1 = _mm256_loadu_pd(y + 4), y2 = _mm256_loadu_pd(y + 8);
-    for (int k = 0; k < depth; ++k, a += kTile) {
+    __m256d z0 = _mm256_setzero_pd(), z1 = z0, z2 = z0;
+    int k = 0;
+    for (; k + 1 < depth; k += 2, a += 2 * kTile) {
+        const __m256d s = _mm256_broadcast_sd(x + k), t = _mm256_broadcast_sd(x + k + 1);
+        y0 = _mm256_fnmadd_pd(_mm256_loadu_pd(a), s, y0);
+        y1 = _mm256_fnmadd_pd(_mm256_loadu_pd(a + 4), s, y1);
+        y2 = _mm256_fnmadd_pd(_mm256_loadu_pd(a + 8), s, y2);
+        z0 = _mm256_fnmadd_pd(_mm256_loadu_pd(a + 12), t, z0);
+        z1 = _mm256_fnmadd_pd(_mm256_loadu_pd(a + 16), t, z1);
+        z2 = _mm256_fnmadd_pd(_mm256_loadu_pd(a + 20), t, z2);
+    }
+    if (k < depth) {
         const __m256d s = _mm256_broadcast_sd(x + k);
         y0 = _mm256_fnmadd_pd(_mm256_loadu_pd(a), s, y0);
         y1 = _mm256_fnmadd_pd(_mm256_loadu_pd(a + 4), s, y1);
         y2 = _mm256_fnmadd_pd(_mm256_loadu_pd(a + 8), s, y2);
     }
-    _mm256_storeu_pd(y, y0), _mm256_storeu_pd(y + 4, y1), _mm256_storeu_pd(y + 8, y2);
+    _mm256_storeu_pd(y, _mm256_add_pd(y0, z0)), _mm256_storeu_pd(y + 4, _mm256_add_pd(y1, z1)),
+        _mm256_storeu_pd(y + 8, _mm256_add_pd(y2, z2));
 }
 
+// The entries of a column times w, as four sums.
+inline __m256d products(const double* a, __m256d w0, __m256d w1, __m256d w2) {
+    __m256d sum = _mm256_mul_pd(_mm256_loadu_pd(a), w0);
+    sum = _mm256_fmadd_pd(_mm256_loadu_pd(a + 4), w1, sum);
+    return _mm256_fmadd_pd(_mm256_loadu_pd(a + 8), w2, sum);
+}
+
+// Four columns at a time, so that one addition ends the sums of all.
 void multiply_transposed(double* z, const double* a, const double* w, int depth) {
     const __m256d w0 = _mm256_loadu_pd(w), w1 = _mm256_loadu_pd(w + 4), w2 = _mm256_loadu_pd(w + 8);
-    for (int k = 0; k < depth; ++k, a += kTile) {
-        __m256d sum = _mm256_mul_pd(_mm256_loadu_pd(a), w0);
-        sum = _mm256_fmadd_pd(_mm256_loadu_pd(a + 4), w1, sum);
-        sum = _mm256_fmadd_pd(_mm256_loadu_pd(a + 8), w2, sum);
+    int k = 0;
+    for (; k + 4 <= depth; k += 4, a += 4 * kTile) {
+        const __m256d pair = _mm256_hadd_pd(products(a, w0, w1, w2), products(a + kTile, w0, w1, w2));
+        const __m256d next =
+            _mm256_hadd_pd(products(a + 2 * kTile, w0, w1, w2), products(a + 3 * kTile, w0, w1, w2));
+        const __m256d sum =
+            _mm256_add_pd(_mm256_permute2f128_pd(pair, next, 0x20), _mm256_permute2f128_pd(pair, next, 0x31));
+        _mm256_storeu_pd(z + k, _mm256_sub_pd(_mm256_loadu_pd(z + k), sum));
+    }
+    for (; k < depth; ++k, a += kTile) {
+        const __m256d sum = products(a, w0, w1, w2);
         const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(sum), _mm256_extractf128_pd(sum, 1));
         z[k] -= _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
     }
 }
 
+// Pieces of four unknowns: what one solves for is taken off the rest in vectors.
+void solve_lower(double* z, const double* l) {
+    __m256d x0 = _mm256_loadu_pd(z), x1 = _mm256_loadu_pd(z + 4), x2 = _mm256_loadu_pd(z + 8);
+    alignas(32) double x[4];
+    const auto piece = [&](__m256d& own, int first) {
+        _mm256_store_pd(x, own);
+        for (int j = 0; j < 4; ++j) {
+            const double* column = l + (first + j) * kTile;
+            x[j] /= column[first + j];
+            for (int i = j + 1; i < 4; ++i) x[i] -= column[first + i] * x[j];
+        }
+        own = _mm256_load_pd(x);
+    };
+    piece(x0, 0);
+    for (int j = 0; j < 4; ++j) {
+        const __m256d s = _mm256_broadcast_sd(x + j);
+        x1 = _mm256_fnmadd_pd(_mm256_loadu_pd(l + j * kTile + 4), s, x1);
+        x2 = _mm256_fnmadd_pd(_mm256_loadu_pd(l + j * kTile + 8), s, x2);
+    }
+    piece(x1, 4);
+    for (int j = 0; j < 4; ++j)
+        x2 = _mm256_fnmadd_pd(_mm256_loadu_pd(l + (j + 4) * kTile + 8), _mm256_broadcast_sd(x + j), x2);
+    piece(x2, 8);
+    _mm256_storeu_pd(z, x0), _mm256_storeu_pd(z + 4, x1), _mm256_storeu_pd(z + 8, x2);
+}
+
+// Sums over four columns' entries in rows `row` to row + 3, and to row + 7 where `two`.
+inline __m256d column_sums(const double* l, int row, __m256d x, bool two, __m256d y) {
+    __m256d part[4];
+    for (int j = 0; j < 4; ++j) {
+        part[j] = _mm256_mul_pd(_mm256_loadu_pd(l + j * kTile + row), x);
+        if (two) part[j] = _mm256_fmadd_pd(_mm256_loadu_pd(l + j * kTile + row + 4), y, part[j]);
+    }
+    const __m256d pair = _mm256_hadd_pd(part[0], part[1]), next = _mm256_hadd_pd(part[2], part[3]);
+    return _mm256_add_pd(_mm256_permute2f128_pd(pair, next, 0x20), _mm256_permute2f128_pd(pair, next, 0x31));
+}
+
+void solve_upper(double* z, const double* l) {
+    __m256d x0 = _mm256_loadu_pd(z), x1 = _mm256_loadu_pd(z + 4), x2 = _mm256_loadu_pd(z + 8);
+    alignas(32) double x[4];
+    const auto piece = [&](__m256d& own, int first) {
+        _mm256_store_pd(x, own);
+        for (int j = 3; j >= 0; --j) {
+            const double* column = l + (first + j) * kTile;
+            for (int i = j + 1; i < 4; ++i) x[j] -= column[first + i] * x[i];
+            x[j] /= column[first + j];
+        }
+        own = _mm256_load_pd(x);
+    };
+    piece(x2, 8);
+    x1 = _mm256_sub_pd(x1, column_sums(l + 4 * kTile, 8, x2, false, x2));
+    piece(x1, 4);
+    x0 = _mm256_sub_pd(x0, column_sums(l, 4, x1, true, x2));
+    piece(x0, 0);
+    _mm256_storeu_pd(z, x0), _mm256_storeu_pd(z + 4, x1), _mm256_storeu_pd(z + 8, x2);
+}
+
 }  // namespace
 
-const TileKernels avx2_tile_kernels{update, solve, factor, multiply, multiply_transposed};
+const TileKernels avx2_tile_kernels{update,      solve,      factor, multiply, multiply_transposed,
+                                    solve_lower, solve_upper};
 
 }  // namespace tenon::solve
 

@@ -222,6 +222,11 @@ TEST(TileKernels, FastKernelsMatchPortableOnes) {
     EXPECT_TRUE(near(l1, l2));
     fast.solve(c1.data(), l1.data()), plain.solve(c2.data(), l2.data());
     EXPECT_TRUE(near(c1, c2));
+    y2 = y1;
+    fast.solve_lower(y1.data(), l1.data()), plain.solve_lower(y2.data(), l2.data());
+    EXPECT_TRUE(near(y1, y2));
+    fast.solve_upper(y1.data(), l1.data()), plain.solve_upper(y2.data(), l2.data());
+    EXPECT_TRUE(near(y1, y2));
 }
 
 }  // namespace

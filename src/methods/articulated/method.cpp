@@ -81,7 +81,6 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
     euler_left_.assign(count, 0);
     restarted_.assign(count, 0);
     merged_.clear();
-    merged_signature_.clear();
     auto contacts = std::make_unique<ContactSet>(model, state, options_.contact);
     contacts_ = std::move(contacts);
     for (const auto& component : components_) contacts_->carry(component->bodies, field_);
@@ -224,6 +223,7 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
     {
         auto guard = timer_.stage("contacts");
         find_contacts(model, state, h);
+        choose_contacts();
         merge_touching(model, state);
         const auto& euler = field_.euler;  // impacts change the rule
         if (std::find(euler.begin(), euler.end(), 1) != euler.end())
@@ -248,16 +248,45 @@ void ArticulatedMethod::solve_components(const Model& model, const State& state,
                                          bool with_history, bool last_try) {
     const StepStart start{model, state, with_history ? &previous_q_ : nullptr,
                           with_history ? &previous_rate_ : nullptr, end_time};
+    solved_.clear();
+    reports_.clear();
+    solve_unsolved(start, last_try);
+    const auto converged = [](const SolveReport& report) { return report.converged; };
+    // what was thought apart and is not: merged and solved again, all else stays as it is
+    while ((last_try || std::all_of(reports_.begin(), reports_.end(), converged)) && take_overlaps()) {
+        merge_touching(model, state);
+        solve_unsolved(start, last_try);
+    }
+}
+
+// Solves the current components that are not solved yet.
+void ArticulatedMethod::solve_unsolved(const StepStart& start, bool last_try) {
+    std::map<const Component*, SolveReport> known;
+    for (std::size_t c = 0; c < solved_.size(); ++c) known[solved_[c]] = reports_[c];
+    int wasted = 0;  // solves of what has been merged since
+    for (const auto& [component, report] : known)
+        if (std::find(current_.begin(), current_.end(), component) == current_.end())
+            wasted = std::max(wasted, report.solves);
+    total_.solves += wasted;
+    solved_ = current_;
     reports_.assign(current_.size(), {});
+    std::vector<char> near(field_.x.size(), 0);  // other bodies
+    for (const ContactPoint& c : contacts_->points())
+        if (c.both_move) near[c.a] = near[c.b] = 1;
     const auto run = [&](std::size_t c) {
         current_[c]->begin_step(field_, start);
         NewtonLoop loop(options_, field_, *contacts_, *current_[c], touched_[c]);
         if (!last_try) loop.may_give_up();
+        const auto& bodies = current_[c]->bodies;
+        if (std::any_of(bodies.begin(), bodies.end(), [&](int body) { return near[body]; }))
+            loop.near_others();
         reports_[c] = loop.run();
     };
     std::vector<std::size_t> small;
     for (std::size_t c = 0; c < current_.size(); ++c)
-        if (current_[c]->bodies.size() >= kLarge)
+        if (const auto found = known.find(current_[c]); found != known.end())
+            reports_[c] = found->second;
+        else if (current_[c]->bodies.size() >= kLarge)
             run(c);
         else
             small.push_back(c);

@@ -1,6 +1,7 @@
 // The articulated method: jointed co-rotated affine bodies, joints exact, one linear solve per step where it suffices.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -29,12 +30,16 @@ class ArticulatedMethod : public Stepper {
     bool advance_in_substeps(const Model& model, State& state, double dt, int substeps, bool last_try);
     void solve_components(const Model& model, const State& state, double end_time, bool with_history,
                           bool last_try);
+    void solve_unsolved(const StepStart& start, bool last_try);
     StepReport make_report(const Model& model, State& state, Outputs& outputs);
     void set_step_size(double h, bool with_history);
     void move_scripted(const Model& model, const State& state, double end_time);
     void set_targets(const Model& model, const State& state, double h, double end_time, bool with_history);
     void find_contacts(const Model& model, const State& state, double h);
+    void choose_contacts();  // that components are merged for
+    bool take_overlaps();
     void merge_touching(const Model& model, const State& state);
+    void list_touched();
     void restart_history(const Component& component);
     void mark_euler();  // bodies that are stepped by implicit Euler
     bool restart_at_limits();
@@ -57,15 +62,17 @@ class ArticulatedMethod : public Stepper {
     Options options_;
     BodyField field_;
     std::vector<std::unique_ptr<Component>> components_;  // by joints alone
-    std::vector<std::unique_ptr<Component>> merged_;      // of components whose links touch each other
-    std::vector<Component*> current_;                     // what this step solves
+    // of components whose links touch each other, by the pairs of bodies that do
+    std::map<std::vector<std::uint64_t>, std::unique_ptr<Component>> merged_;
+    std::vector<Component*> current_;        // what this step solves
+    std::vector<Component*> solved_;         // those of them that are
     std::vector<std::vector<int>> touched_;  // per current component: bodies that touch colliders
     std::vector<int> component_of_;          // per body: index into components_
     std::vector<int> euler_left_;            // per body: implicit Euler steps still to go
     std::vector<char> restarted_;            // per body: hit in this step
     std::unique_ptr<ContactSet> contacts_;
-    std::unique_ptr<ElasticParts> elastic_;  // null without elastic bodies
-    std::vector<std::uint64_t> merged_signature_;
+    std::unique_ptr<ElasticParts> elastic_;          // null without elastic bodies
+    std::vector<char> takes_part_;                   // per contact: whether components are merged for it
     std::vector<Mat34> previous_q_, previous_rate_;  // one step before the world's state
     bool has_history_ = false;
     double history_step_ = 0.0;

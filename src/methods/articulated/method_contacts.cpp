@@ -50,55 +50,89 @@ bool ArticulatedMethod::restart_at_limits() {
     return any;
 }
 
-// Components whose links touch each other are solved as one, with their contacts as soft rows.
+// Contacts that press where inertia alone would take the bodies. The others exert nothing unless the solve finds otherwise.
+void ArticulatedMethod::choose_contacts() {
+    const auto& points = contacts_->points();
+    takes_part_.assign(points.size(), 1);
+    for (std::size_t k = 0; k < points.size() && !elastic_; ++k)
+        takes_part_[k] = !points[k].both_move || points[k].active;
+}
+
+// Contacts that were left out and press at the solution take part from now on. True when there are some.
+bool ArticulatedMethod::take_overlaps() {
+    auto& points = contacts_->points();
+    bool more = false;
+    for (std::size_t k = 0; k < points.size(); ++k) {
+        ContactPoint& c = points[k];
+        if (takes_part_[k] || c.normal.dot(ContactSet::separation(c, field_)) >= c.aim) continue;
+        takes_part_[k] = 1;
+        c.active = more = true;
+    }
+    return more;
+}
+
+// Components whose links touch each other are solved as one, with their contacts as soft rows. Those whose bodies touch as they
+// did are kept.
 void ArticulatedMethod::merge_touching(const Model& model, const State& state) {
     UnionFind touching(components_.size());
-    std::vector<std::uint64_t> signature;
     std::vector<char> merges(components_.size(), 0);
     const auto& points = contacts_->points();
-    for (const ContactPoint& c : points) {
-        if (!c.both_move) continue;
-        const int a = component_of_[c.a], b = component_of_[c.b];
+    const auto counts = [&](std::size_t k) { return points[k].both_move && takes_part_[k]; };
+    for (std::size_t k = 0; k < points.size(); ++k) {
+        if (!counts(k)) continue;
+        const int a = component_of_[points[k].a], b = component_of_[points[k].b];
         touching.join(a, b);
         merges[a] = merges[b] = 1;
-        signature.push_back((static_cast<std::uint64_t>(c.a) << 32) | static_cast<std::uint32_t>(c.b));
     }
-    const bool same = signature == merged_signature_ && !merged_.empty();
-    std::map<int, std::vector<int>> contacts_of, bodies_of;  // by root
+    struct Group {
+        std::vector<int> contacts, bodies;
+        std::vector<std::uint64_t> pairs;  // of bodies that touch: they tell which components these are
+    };
+    std::map<int, Group> groups;  // by root
     for (std::size_t k = 0; k < points.size(); ++k)
-        if (points[k].both_move)
-            contacts_of[touching.root(component_of_[points[k].a])].push_back(static_cast<int>(k));
-    if (!same) {
-        merged_.clear();
-        for (std::size_t c = 0; c < components_.size(); ++c)
-            if (merges[c]) {
-                std::vector<int>& list = bodies_of[touching.root(static_cast<int>(c))];
-                list.insert(list.end(), components_[c]->bodies.begin(), components_[c]->bodies.end());
-            }
-        for (auto& [top, bodies] : bodies_of)
-            merged_.push_back(
-                std::make_unique<RowComponent>(model, state, bodies, joints_among(model, state, bodies),
-                                               options_.solver, contacts_.get(), contacts_of[top]));
-        merged_signature_ = signature;
-    } else {
-        std::size_t number = 0;
-        for (const auto& [top, list] : contacts_of)
-            static_cast<RowComponent&>(*merged_[number++]).renew_contacts(list);
+        if (counts(k)) {
+            Group& group = groups[touching.root(component_of_[points[k].a])];
+            group.contacts.push_back(static_cast<int>(k));
+            group.pairs.push_back((static_cast<std::uint64_t>(points[k].a) << 32) |
+                                  static_cast<std::uint32_t>(points[k].b));
+        }
+    for (std::size_t c = 0; c < components_.size(); ++c)
+        if (merges[c]) {
+            std::vector<int>& list = groups[touching.root(static_cast<int>(c))].bodies;
+            list.insert(list.end(), components_[c]->bodies.begin(), components_[c]->bodies.end());
+        }
+    std::map<std::vector<std::uint64_t>, std::unique_ptr<Component>> merged;
+    for (auto& [top, group] : groups) {
+        auto kept = merged_.find(group.pairs);
+        if (kept == merged_.end()) {
+            merged[group.pairs] = std::make_unique<RowComponent>(
+                model, state, group.bodies, joints_among(model, state, group.bodies), options_.solver,
+                contacts_.get(), group.contacts);
+        } else {
+            static_cast<RowComponent&>(*kept->second).renew_contacts(group.contacts);
+            merged[group.pairs] = std::move(kept->second);
+        }
     }
+    merged_ = std::move(merged);
     current_.clear();
     for (std::size_t c = 0; c < components_.size(); ++c)
         if (!merges[c]) current_.push_back(components_[c].get());
-    for (const auto& component : merged_) current_.push_back(component.get());
+    for (const auto& [top, group] : groups) current_.push_back(merged_[group.pairs].get());
     if (elastic_) elastic_->couple(field_, current_);
+    list_touched();
+}
+
+// Bodies that touch colliders have dense matrices, at places that do not depend on how components are merged.
+void ArticulatedMethod::list_touched() {
     touched_.assign(current_.size(), {});
+    if (!contacts_->enabled()) return;
     int dense = 0;
-    if (contacts_->enabled())
-        for (std::size_t c = 0; c < current_.size(); ++c)
-            for (int body : current_[c]->bodies)
-                if (contacts_->touches(body)) {
-                    touched_[c].push_back(body);
-                    field_.dense[body] = dense++;
-                }
+    for (const auto& component : components_)
+        for (int body : component->bodies)
+            if (contacts_->touches(body)) field_.dense[body] = dense++;
+    for (std::size_t c = 0; c < current_.size(); ++c)
+        for (int body : current_[c]->bodies)
+            if (contacts_->touches(body)) touched_[c].push_back(body);
     if (static_cast<int>(field_.dense_bodies.size()) < dense) field_.dense_bodies.resize(dense);
 }
 

@@ -27,6 +27,11 @@ NewtonLoop::NewtonLoop(const Options& options, BodyField& field, ContactSet& con
     force_tolerance_ = touches_ ? contact_tolerance : options.force_tolerance;
 }
 
+void NewtonLoop::near_others() {
+    touches_ = true;
+    force_tolerance_ = contact_tolerance;
+}
+
 // In units of what is tolerated: at most 1 at a solution.
 double NewtonLoop::distance(const Balance& balance) const {
     if (!balance.consistent) return 1e300;

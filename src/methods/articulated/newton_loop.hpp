@@ -15,6 +15,8 @@ class NewtonLoop {
 
     // The step may be made again in smaller ones: what does not converge soon, or is not finite, is given up.
     void may_give_up() { may_give_up_ = true; }
+    // Other bodies are so near that contacts with them were looked at: forces are judged as where bodies touch.
+    void near_others();
 
     SolveReport run();  // leaves the result in the field; throws StepFailure
 

@@ -1,6 +1,7 @@
 #include "methods/articulated/tree_recursion.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tenon::articulated {
 namespace {
@@ -72,8 +73,8 @@ bool TreeRecursion::build(const std::vector<int>& bodies, const std::vector<Bloc
     std::vector<int> node_of(count, -1);
     nodes_.clear();
     links_.clear();
-    // breadth first from the bodies that are bound to the world, then from any that is left
-    std::size_t head = 0;
+    // from the bodies that are bound to the world, then from any that is left; depth first, so that what a body passes on goes
+    // to one that is worked on soon
     int rows = 0;
     const auto enter = [&](int place, int parent, int block) {
         node_of[place] = static_cast<int>(nodes_.size());
@@ -92,18 +93,22 @@ bool TreeRecursion::build(const std::vector<int>& bodies, const std::vector<Bloc
         links_.push_back(link);
         nodes_.push_back(node);
     };
+    std::vector<std::array<int, 3>> waiting;  // place, the parent's node, block between them
     for (const bool bound : {true, false})
         for (int root = 0; root < count; ++root) {
             if (node_of[root] >= 0 || (to_world[root] >= 0) != bound) continue;
-            enter(root, -1, to_world[root]);
-            for (; head < nodes_.size(); ++head) {
-                const int place = nodes_[head].place, came = links_[nodes_[head].link].block;
+            waiting.push_back({root, -1, to_world[root]});
+            while (!waiting.empty()) {
+                const auto [place, parent, came] = waiting.back();
+                waiting.pop_back();
+                if (node_of[place] >= 0) return false;  // a loop
+                enter(place, parent, came);
                 for (int block : blocks_of[place]) {
                     if (block == came) continue;
                     const int other =
                         blocks[block].bodies[0] == place ? blocks[block].bodies[1] : blocks[block].bodies[0];
-                    if (node_of[other] >= 0 || to_world[other] >= 0) return false;  // a loop
-                    enter(other, static_cast<int>(head), block);
+                    if (node_of[other] >= 0 || to_world[other] >= 0) return false;
+                    waiting.push_back({other, node_of[place], block});
                 }
             }
         }
@@ -143,7 +148,14 @@ void TreeRecursion::lay_out(const BodyField& field) {
 
 void TreeRecursion::begin(const BodyField& field) {
     if (!laid_out_) lay_out(field);
-    for (const Node& node : nodes_) write_matrix(field, bodies_[node.place], values_.data() + node.matrix);
+    for (Node& node : nodes_) node.begun = false;
+}
+
+// The body's own matrix, before what its children pass on.
+void TreeRecursion::begin(const BodyField& field, Node& node) {
+    if (node.begun) return;
+    write_matrix(field, bodies_[node.place], values_.data() + node.matrix);
+    node.begun = true;
 }
 
 void TreeRecursion::clear_rows(const Node& node) {

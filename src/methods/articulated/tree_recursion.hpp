@@ -36,6 +36,8 @@ class TreeRecursion {
             node.active = 0;
             for (int r = 0; r < link.rows; ++r)
                 if (active[link.row_start + r]) active_row_[link.row_start + node.active++] = r;
+            begin(field, node);
+            if (node.parent >= 0) begin(field, nodes_[node.parent]);
             clear_rows(node);
             for (int k = 0; k < node.active; ++k) {
                 const int r = active_row_[link.row_start + k], row = link.row_start + r;
@@ -62,14 +64,16 @@ class TreeRecursion {
         int place = -1;   // among the bodies
         int parent = -1;  // node
         int link = -1;
-        int size = 0;    // unknowns: 6 of a rigid body, 12 of an elastic one
-        int active = 0;  // rows
+        int size = 0;        // unknowns: 6 of a rigid body, 12 of an elastic one
+        int active = 0;      // rows
+        bool begun = false;  // its matrix is written
         // where its numbers are, in the layout of tree_kernel.hpp
         std::size_t matrix = 0, own = 0, above = 0, schur = 0;
         std::size_t vector = 0;   // f, then dq
         std::size_t reduced = 0;  // multipliers
     };
     void begin(const BodyField& field);
+    void begin(const BodyField& field, Node& node);
     void lay_out(const BodyField& field);
     void clear_rows(const Node& node);
     void write_row(const BodyField& field, const Node& node, int side, int row, const Mat34& gradient);
