@@ -172,15 +172,39 @@ kinematics::Target target_of(const Robot& self, const std::string& body, const p
     return target;
 }
 
-py::dict inverse_kinematics(const Robot& self, const py::object& start, const std::string& body,
+// One body, or a list of bodies with as many positions; rotations and points then are lists with None where there is none.
+std::vector<kinematics::Target> targets_of(const Robot& self, const py::object& body,
+                                           const py::object& position, const py::object& rotation,
+                                           const py::object& point) {
+    if (py::isinstance<py::str>(body))
+        return {target_of(self, body.cast<std::string>(), position, rotation, point)};
+    const auto bodies = body.cast<std::vector<std::string>>();
+    const auto entries = [&](const py::object& given, const char* what) {
+        if (given.is_none()) return std::vector<py::object>(bodies.size(), py::none());
+        auto list = given.cast<std::vector<py::object>>();
+        if (list.size() != bodies.size())
+            throw py::value_error(std::string(what) + " has " + std::to_string(list.size()) +
+                                  " entries: give one for each of the " + std::to_string(bodies.size()) +
+                                  " bodies");
+        return list;
+    };
+    const auto positions = entries(position, "position"), rotations = entries(rotation, "rotation"),
+               points = entries(point, "point");
+    std::vector<kinematics::Target> targets;
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+        targets.push_back(target_of(self, bodies[i], positions[i], rotations[i], points[i]));
+    return targets;
+}
+
+py::dict inverse_kinematics(const Robot& self, const py::object& start, const py::object& body,
                             const py::object& position, const py::object& rotation, const py::object& point,
                             int iterations, double tolerance) {
-    const kinematics::Target target = target_of(self, body, position, rotation, point);
+    const std::vector<kinematics::Target> targets = targets_of(self, body, position, rotation, point);
     kinematics::InverseOptions options;
     options.iterations = iterations;
     options.tolerance = tolerance;
     const kinematics::InverseResult found =
-        kinematics::inverse_kinematics(self.tree(), {target}, self.q(start), options);
+        kinematics::inverse_kinematics(self.tree(), targets, self.q(start), options);
     py::dict out;
     out["q"] = to_array(found.q);
     out["error"] = found.error;
@@ -204,6 +228,35 @@ py::dict joint_trajectory(const Robot& self, const py::object& from, const py::o
         times.push_back(std::min(static_cast<double>(i) * dt, duration));
         q.row(i) = path.at(times.back()).transpose();
         v.row(i) = path.rate(times.back()).transpose();
+    }
+    py::dict out;
+    out["time"] = to_array(times);
+    out["q"] = to_array(q);
+    out["v"] = to_array(v);
+    return out;
+}
+
+// A straight line of a body's point, as positions at equal steps of time.
+py::dict line_trajectory(const Robot& self, const py::object& from, const std::string& body,
+                         const py::object& position, double max_speed, double max_acceleration, double dt,
+                         const py::object& rotation, const py::object& point,
+                         const py::object& max_joint_speed) {
+    if (!(dt > 0 && max_speed > 0 && max_acceleration > 0))
+        throw py::value_error("dt, max_speed and max_acceleration must be positive");
+    const kinematics::Tree& tree = self.tree();
+    const kinematics::Target target = target_of(self, body, position, rotation, point);
+    const VecX bound = max_joint_speed.is_none() ? VecX() : self.v(max_joint_speed, "max_joint_speed");
+    const kinematics::LineTrajectory line =
+        kinematics::line_trajectory(tree, self.q(from), target, max_speed, max_acceleration, dt, bound);
+    const std::size_t count = line.q.size();
+    MatX q(count, tree.positions), v = MatX::Zero(static_cast<long>(count), tree.freedoms);
+    std::vector<double> times;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto row = static_cast<long>(i);
+        times.push_back(static_cast<double>(i) * dt);
+        q.row(row) = line.q[i].transpose();
+        if (i > 0 && i + 1 < count)  // it starts and ends at rest
+            v.row(row) = kinematics::difference(tree, line.q[i - 1], line.q[i + 1]).transpose() / (2 * dt);
     }
     py::dict out;
     out["time"] = to_array(times);
@@ -242,8 +295,15 @@ void bind_motion(Class& robot) {
              py::arg("position"), py::arg("rotation") = py::none(), py::arg("point") = py::none(),
              py::arg("iterations") = 200, py::arg("tolerance") = 1e-10,
              "The q, within the joints' limits, that brings a point of a body to a position and its frame to "
-             "a rotation "
-             "[w, x, y, z]: a dict with q, error (m or rad), iterations, converged.")
+             "a rotation [w, x, y, z]: a dict with q, error (m or rad), iterations, converged. With lists of "
+             "bodies and positions (and rotations and points, None where there is none) all at once.")
+        .def("line_trajectory", &line_trajectory, py::arg("start"), py::arg("body"), py::arg("position"),
+             py::arg("max_speed"), py::arg("max_acceleration"), py::arg("dt"),
+             py::arg("rotation") = py::none(), py::arg("point") = py::none(),
+             py::arg("max_joint_speed") = py::none(),
+             "A point of a body goes straight to a position while its frame turns evenly, within limits of "
+             "its speed (m/s, m/s^2) and of the joints': a dict with time, q and v at equal steps. Raises "
+             "RuntimeError where the line leaves reach.")
         .def("joint_trajectory", &joint_trajectory, py::arg("start"), py::arg("end"), py::arg("max_speed"),
              py::arg("max_acceleration"), py::arg("dt"),
              "All joints start and end together within these limits: a dict with time, q and v at equal "

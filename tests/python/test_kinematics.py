@@ -89,6 +89,34 @@ def test_trajectory_keeps_its_limits():
     np.testing.assert_allclose(np.diff(path["q"], axis=0)[10] / 0.01, path["v"][10], atol=0.05)
 
 
+def test_a_line_is_straight():
+    kin = tenon.Kinematics(arm_scene().compile())
+    start, tip = [0.4, 0.8], [0.2, 0, 0]
+    first = kin.point(start, "lower", tip)
+    goal = first + [-0.1, 0.05, 0]
+    line = kin.line_trajectory(start, "lower", goal, max_speed=0.5, max_acceleration=2.0, dt=0.01, point=tip)
+    points = np.array([kin.point(q, "lower", tip) for q in line["q"]])
+    along = (goal - first) / np.linalg.norm(goal - first)
+    np.testing.assert_allclose(points - first, np.outer((points - first) @ along, along), atol=1e-8)
+    np.testing.assert_allclose(points[-1], goal, atol=1e-8)
+    speeds = np.linalg.norm(np.diff(points, axis=0), axis=1) / 0.01
+    assert speeds.max() <= 0.5 + 1e-9 and np.abs(line["v"][0]).max() == 0
+    with pytest.raises(RuntimeError, match="leaves reach"):
+        kin.line_trajectory(start, "lower", [9, 0, 0], max_speed=0.5, max_acceleration=2.0, dt=0.01, point=tip)
+
+
+def test_several_targets_at_once():
+    kin = tenon.Kinematics(arm_scene().compile())
+    wanted = np.array([0.5, 0.9])
+    bodies, points = ["upper", "lower"], [[0.1, 0, 0], [0.2, 0, 0]]
+    places = [kin.point(wanted, body, point) for body, point in zip(bodies, points)]
+    found = kin.inverse_kinematics([0.1, 0.3], bodies, places, point=points)
+    assert found["converged"]
+    np.testing.assert_allclose(found["q"], wanted, atol=1e-6)
+    with pytest.raises(ValueError, match="one for each of the 2 bodies"):
+        kin.inverse_kinematics([0.1, 0.3], bodies, places[:1])
+
+
 def test_gravity_torque_holds_the_arm():
     """Torques g(q) leave the arm where it is."""
     scene = arm_scene()

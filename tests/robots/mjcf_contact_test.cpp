@@ -104,6 +104,27 @@ TEST(MjcfActuators, DampingRatiosAreMeasuredAgainstTheInertiaAtTheJoint) {
     EXPECT_NEAR(scene.actuators.at(0).kd, 2 * 0.7 * std::sqrt(40 * inertia), 1e-12);
 }
 
+// What motors cannot express is listed, and the rest of the robot runs.
+TEST(MjcfActuators, ServosOnLooseTendonsAndUnevenBoundsAreListed) {
+    const test::Folder folder;
+    const auto import = [&](const std::string& more) {
+        return import_scene(folder.write("m.xml", "<mujoco>" + two_arms + more + "</mujoco>"));
+    };
+    const std::string tendon =
+        R"(<tendon><fixed name="t"><joint joint="l" coef="1"/><joint joint="r" coef="1"/></fixed></tendon>
+<actuator><position name="both" tendon="t" kp="10"/><position name="one" joint="l" kp="10" forcerange="-1 5"/></actuator>)";
+    const ImportedScene loose = import(tendon);
+    ASSERT_EQ(loose.scene.actuators.size(), 1u);
+    EXPECT_EQ(loose.scene.actuators[0].force_limits, (std::array<double, 2>{-5, 5}));
+    EXPECT_NE(losses_text(loose.losses).find("servos on tendons whose joints are not coupled"),
+              std::string::npos);
+    EXPECT_NE(losses_text(loose.losses).find("a forcerange from -1 to 5"), std::string::npos);
+    Simulation(loose.scene).step();
+    const ImportedScene coupled =
+        import(R"(<equality><joint joint1="r" joint2="l" polycoef="0 1 0 0 0"/></equality>)" + tendon);
+    EXPECT_EQ(coupled.scene.actuators.size(), 2u);
+}
+
 TEST(MjcfActuators, CompensatedBodiesFloat) {
     Scene scene = imported(R"(<worldbody><body name="a" gravcomp="1"><freejoint/>
 <inertial pos="0.1 0 0" mass="2" diaginertia="0.1 0.1 0.1"/></body></worldbody>)");

@@ -150,6 +150,7 @@ class MjcfImporter : Importer {
         double gain = 1, bias0 = 0, bias1 = 0, bias2 = 0;
     };
     std::optional<Gains> gains_of(const MjcfElement& element, const ActuatorSpec& actuator);
+    bool moves_as_one(int tendon) const;
     bool transmission_of(const MjcfElement& element, ActuatorSpec& actuator);
     double inertia_at(const ActuatorSpec& actuator) const;
     std::optional<std::array<double, 2>> actuator_range(const MjcfElement& element, const char* name,
@@ -186,7 +187,9 @@ class MjcfImporter : Importer {
     std::unordered_set<std::string> tendon_names_;       // all, also of those that were left out
     std::unordered_set<std::string> driven_tendons_;     // those that actuators name
     std::map<std::pair<int, int>, int> joint_of_scene_;  // by joint of the scene and coordinate
-    mutable std::vector<Inertial> composites_;           // by body: with all that hangs on it, in the world
+    std::map<std::pair<int, int>, std::pair<int, int>>
+        driver_;                                // of coordinates that a coupling ties to others
+    mutable std::vector<Inertial> composites_;  // by body: with all that hangs on it, in the world
     std::unordered_map<std::string, MjcfSite> sites_;
     std::unordered_map<std::string, XmlElement> meshes_, height_fields_;
     std::unordered_map<std::string, std::array<double, 3>> colors_;

@@ -116,6 +116,21 @@ double MjcfImporter::inertia_at(const ActuatorSpec& actuator) const {
     return sum;
 }
 
+// Whether couplings tie all joints of a tendon to one of them.
+bool MjcfImporter::moves_as_one(int tendon) const {
+    std::set<std::pair<int, int>> drivers;
+    for (const TendonSpec::Term& term : out_.scene.tendons[at(tendon)].terms) {
+        std::pair<int, int> place{term.joint, term.coordinate};
+        for (std::size_t hops = 0; hops < 100; ++hops) {  // longer rows of couplings count as loose
+            const auto found = driver_.find(place);
+            if (found == driver_.end()) break;
+            place = found->second;
+        }
+        drivers.insert(place);
+    }
+    return drivers.size() < 2;
+}
+
 // What an actuator drives; false: it was left out.
 bool MjcfImporter::transmission_of(const MjcfElement& element, ActuatorSpec& actuator) {
     const XmlElement& xml = element.xml();
@@ -193,8 +208,20 @@ void MjcfImporter::read_actuator(const XmlElement& xml) {
         actuator.type = ActuatorSpec::Type::velocity;
         actuator.kd = -gains->bias2;
     }
-    if (const auto limits = actuator_range(element, "forcerange", "forcelimited"))
+    const bool servo = actuator.type != ActuatorSpec::Type::torque;
+    if (servo && actuator.tendon >= 0 && !moves_as_one(actuator.tendon))
+        return lose(xml, Kind::left_out, "servos on tendons whose joints are not coupled",
+                    "couple the joints, or drive each by an actuator of its own");
+    if (const auto limits = actuator_range(element, "forcerange", "forcelimited")) {
         actuator.force_limits = *limits;
+        const double larger = std::max(std::abs((*limits)[0]), std::abs((*limits)[1]));
+        if (servo && (*limits)[0] != -(*limits)[1]) {
+            actuator.force_limits = {-larger, larger};
+            lose(xml, Kind::approximated,
+                 fmt::format("a forcerange from {:g} to {:g}", (*limits)[0], (*limits)[1]),
+                 "servos have one bound for both directions: the larger is taken");
+        }
+    }
     if (const auto limits = actuator_range(element, "ctrlrange", "ctrllimited")) control.range = *limits;
     control.actuator = static_cast<int>(out_.scene.actuators.size());
     out_.scene.actuators.push_back(actuator);

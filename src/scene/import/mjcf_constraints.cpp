@@ -291,7 +291,7 @@ void MjcfImporter::mix_frictions() {
     }
 }
 
-// Names, before any tendon is read: what is driven matters to them, and what was left out to actuators.
+// Names and couplings, before any tendon is read: what is driven matters to them, what was left out to actuators.
 void MjcfImporter::note_tendons(const XmlElement& root) {
     for (XmlElement section = root.first_child(); section; section = section.next())
         for (XmlElement entry = section.first_child(); entry; entry = entry.next()) {
@@ -299,6 +299,9 @@ void MjcfImporter::note_tendons(const XmlElement& root) {
             if (section.name() == "actuator") driven_tendons_.insert(text_attribute(entry, "tendon"));
         }
     driven_tendons_.erase("");
+    for (const JointSpec& joint : out_.scene.joints)
+        if (joint.type == JointType::coupling)
+            driver_[{joint.joints[1], joint.coordinates[1]}] = {joint.joints[0], joint.coordinates[0]};
 }
 
 void MjcfImporter::read_tendons(const XmlElement& list) {
