@@ -80,7 +80,7 @@ std::vector<PaperItem> volume_items() {
                    "fig8",
                    "Fig. 8: two detailed bodies, volumes beside distance fields (342K triangles each)",
                    "volume",
-                   {"detailed-pair-343k"},
+                   {"detailed-pair-"},
                    {"case"},
                    columns};
     const auto line = [](PaperItem& item, const char* name, double contacts, double detection,

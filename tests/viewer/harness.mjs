@@ -13,7 +13,9 @@ const { chromium } = require('playwright-core');
 // Software WebGL; nothing is fetched from anywhere.
 const FLAGS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist',
   '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-default-apps',
-  '--disable-domain-reliability'];
+  '--disable-domain-reliability',
+  // on a busy machine a picture of many bodies may take longer than the browser waits before it takes drawing for dead
+  '--disable-gpu-watchdog'];
 
 export const program = process.argv[2];
 export const folder = mkdtempSync(join(tmpdir(), 'tenon-view-test-'));
