@@ -84,8 +84,10 @@ export class Bodies3D {
       const bodies = members[s];
       if (!bodies.length || !info.indices) return;
       geometry.setAttribute('bodyId', new THREE.InstancedBufferAttribute(Float32Array.from(bodies), 1));
-      const material = this.material(info.closed);
-      const quarters = info.closed && bodies.some((body) => this.model.bodies.type[body] !== 1) && quartersOf(positions, info.center);
+      const coarse = drawn.positions !== positions;
+      const material = this.material(info.closed && !coarse);
+      material.flatShading = coarse; // the two sides of a thin part may share a corner, whose normal is then none
+      const quarters = info.closed && !coarse && bodies.some((body) => this.model.bodies.type[body] !== 1) && quartersOf(positions, info.center);
       if (quarters) addQuarters(material, quarters, info.center, this.quartersOn);
       const mesh = new THREE.InstancedMesh(geometry, material, bodies.length);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);

@@ -34,6 +34,6 @@ describe('coarser shapes', () => {
   });
   it('share a budget in proportion', () => {
     expect(shares([400, 12], [1000, 1000], 1e6)).toEqual([400, 12]);
-    expect(shares([400, 12], [27500, 10], 1.1e6)).toEqual([39, 12]);
+    expect(shares([400, 1200], [27500, 10], 1.1e6)).toEqual([39, 1200]);
   });
 });

@@ -6,11 +6,12 @@ export interface Mesh {
   indices: Uint32Array;
 }
 
-/** How many triangles of each shape may be drawn so that all its bodies together keep to the budget. */
+/** How many triangles of each shape may be drawn so that all its bodies together keep to the budget, nearly: what is a
+ * small part of the scene stays as it is. */
 export function shares(triangles: readonly number[], members: readonly number[], budget: number, fewest = 24): number[] {
   const total = triangles.reduce((sum, n, s) => sum + n * members[s], 0);
   if (total <= budget) return [...triangles];
-  return triangles.map((n) => Math.min(n, Math.max(fewest, Math.floor((n * budget) / total))));
+  return triangles.map((n, s) => n * members[s] < 0.05 * budget ? n : Math.min(n, Math.max(fewest, Math.floor((n * budget) / total))));
 }
 
 /** A copy with at most `most` triangles; the mesh itself when it has no more. */
