@@ -143,6 +143,31 @@ Mesh make_card(const Params& p) {
     return mesh;
 }
 
+// Stations from the stern to the bow; each runs from rail to rail under the keel and back over the deck.
+Mesh make_hull(const Params& p) {
+    const Vec3 size = p.vec3("size");
+    const int stations = p.integer("segments"), below = std::max(2, stations / 3),
+              deck = std::max(1, below / 2);
+    std::vector<std::vector<Vec3>> rings;
+    for (int k = 0; k <= stations; ++k) {
+        const double s = static_cast<double>(k) / stations;  // 0: stern, 1: bow
+        const double half = 0.5 * size.z() * (0.7 + 0.3 * std::sin(M_PI * std::min(2.0 * s, 1.0) / 2.0)) *
+                            std::sqrt(1.001 - std::pow(s, 3.0));           // half the beam there
+        const double draught = size.y() * (1.0 - 0.6 * std::pow(s, 4.0));  // the keel rises to the bow
+        const double x = size.x() * (s - 0.5), top = 0.5 * size.y();
+        std::vector<Vec3> ring;
+        for (int i = 0; i <= below; ++i) {
+            const double angle = M_PI * i / below;
+            const double across = std::cos(angle),
+                         down = std::sqrt(std::sqrt(std::max(0.0, std::sin(angle))));
+            ring.emplace_back(x, i % below ? top - draught * down : top, half * across);
+        }
+        for (int i = 1; i < deck; ++i) ring.emplace_back(x, top, half * (2.0 * i / deck - 1.0));
+        rings.push_back(ring);
+    }
+    return sweep(rings, false);
+}
+
 }  // namespace
 
 std::vector<ShapeInfo> basic_shapes() {
@@ -212,6 +237,11 @@ std::vector<ShapeInfo> basic_shapes() {
          "an upright playing card in the plane of x and y; give the body a thickness",
          {size_param("size", {0.063, 0.088}, "full lengths along x and y")},
          make_card},
+        {"hull",
+         "a ship's hull with a flat deck, its bow at +x",
+         {size_param("size", {1, 0.2, 0.3}, "length, depth and beam along x, y, z"),
+          count_param("segments", 24, "stations along it; a third as many lines below the deck", 4, 4096)},
+         make_hull},
     };
 }
 

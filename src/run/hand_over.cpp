@@ -10,6 +10,7 @@
 #include "model/rigid_state.hpp"
 #include "run/close_joints.hpp"
 #include "run/failure_scene.hpp"
+#include "run/part_bodies.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::run {
@@ -77,6 +78,14 @@ void untangle(const RunReader& reader, const Scene& scene, const Model& model, S
     const model::InitialCheck check = model::check_initial_state(model, state);
     if (check.problems.empty()) return;
     const std::string first = model::describe(model, check.problems.front());
+    const auto tell = [&](std::size_t bodies, double farthest) {
+        told.push_back(
+            fmt::format("{} pairs of bodies intersect or touch there ({}): {} bodies were moved apart, the "
+                        "farthest by {:.3g} m",
+                        check.problems.size(), first, bodies, farthest));
+    };
+    if (const PartReport parted = part_bodies(model, state, say); parted.clean)
+        return tell(parted.moved, parted.farthest);
     if (scene.bodies.size() != state.q.size())
         throw InputError(reader.file(), "--from", "bodies of tendons cannot be moved apart: " + first,
                          "start from a time at which nothing intersects");
@@ -98,11 +107,7 @@ void untangle(const RunReader& reader, const Scene& scene, const Model& model, S
         state.q[i] = placed.q[i];
         if (state.dynamic(static_cast<int>(i))) state.rate[i] = placed.rate[i];
     }
-    const double farthest = report.moved.empty() ? 0.0 : report.moved.front().distance;
-    told.push_back(
-        fmt::format("{} pairs of bodies intersect or touch there ({}): {} bodies were moved apart, the "
-                    "farthest by {:.3g} m",
-                    check.problems.size(), first, report.moved.size(), farthest));
+    tell(report.moved.size(), report.moved.empty() ? 0.0 : report.moved.front().distance);
 }
 
 // What a first step had to close would become velocity: closed by 1 cm in 10 ms, a body goes on at 1 m/s.

@@ -127,6 +127,9 @@ JointAudit::JointAudit(const run::RunReader& run, const nlohmann::json& scene, c
         }
         joints_.push_back(joint);
     }
+    // A run that another one handed over starts with turns already made; angles themselves are never taken from the record.
+    if (first.time > 0.0 && first.joint_coordinate.size() == joints_.size())
+        for (std::size_t i = 0; i < joints_.size(); ++i) joints_[i].value = first.joint_coordinate[i];
     // Couplings may name joints that come after them.
     for (std::size_t i = 0; i < joints_.size(); ++i)
         if (joints_[i].type == "coupling")

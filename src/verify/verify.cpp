@@ -279,7 +279,7 @@ void Verifier::check_shapes(const Moment& moment) {
 run::Frame Verifier::as_written(run::Frame first) const {
     if (!stored_) return first;
     Scene scene = stored_->scene;
-    bool moved = !scene.start.empty();
+    bool moved = !scene.start.empty() || first.time > 0.0;  // handed over by another run
     scene.start.clear();
     for (JointSpec& joint : scene.joints) {
         moved = moved || !joint.start.empty();

@@ -86,6 +86,26 @@ TEST_F(HandOver, WithoutAnotherMethodItStartsAgainFromThere) {
         }
 }
 
+// Anchors are where the scene has them, not where a run that starts in the middle finds its bodies.
+TEST_F(HandOver, JointsOfAPreviewStayClosedAndVerifyClean) {
+    Scene scene = make_builtin(*find_builtin("four-bar"), {});
+    scene.method = "articulated";
+    scene.method_params.clear();
+    scene.expect.clear();
+    scene.seconds = 0.3;
+    run::RunOptions options;
+    options.output = (folder_ / "four-bar.tenon").string();
+    run::run_scene(scene, options);
+    options.hand_over = options.output;
+    options.output = (folder_ / "four-bar-affine.tenon").string();
+    options.from = 0.2;
+    scene.method = "affine";
+    EXPECT_EQ(run::run_scene(scene, options).unconverged_steps, 0);
+    const verify::Result verdict = verify::verify_run(run::RunReader(options.output), {});
+    EXPECT_EQ(verdict.joints_open, 0);
+    EXPECT_LT(verdict.joint_residual_max, 1e-9);
+}
+
 TEST_F(HandOver, TimesOutsideTheRunAndOtherScenesAreRefused) {
     EXPECT_THROW(go_on("affine", 2.0, 3.0), InputError);
     EXPECT_THROW(go_on("affine", 0.3, 0.3), InputError);  // nothing is left to run

@@ -14,6 +14,7 @@ constexpr double close_part = 1e-3;    // of its range: a pair that is pressed c
 constexpr double relaxed_part = 1e-2;  // of its range: farther apart it may lose it again
 constexpr double own_part = 0.9;  // of the smallest distance of a surface from itself at the start: its range
 constexpr double most_stiffening = 1e8;
+constexpr double settled_part = 0.3;  // of its sliding: a change that no longer reverses it
 
 std::array<Vec3, 4> corners_at(const std::array<int, 4>& point, const std::vector<Vec3>& x) {
     return {x[point[0]], x[point[1]], x[point[2]], x[point[3]]};
@@ -156,7 +157,7 @@ void CoupledContacts::lag_friction() {
         const SurfaceCandidate& c = candidates_[contact.candidate];
         const double limit = pairs_[c.pair].mu * contact.force;
         if (limit > 0.0)
-            friction_.push_back({c.point, contact.closest.weight, contact.normal, limit, c.pair});
+            friction_.push_back({c.point, contact.closest.weight, contact.normal, limit, c.pair, false});
     }
 }
 
@@ -169,6 +170,17 @@ Vec3 CoupledContacts::sliding(const SurfaceFriction& f, const std::vector<Vec3>&
 double CoupledContacts::friction_energy(const std::vector<Vec3>& x) const {
     return parallel_sum(friction_.size(), grain, 0.0, [&](std::size_t k) {
         return friction_[k].limit * friction_norm(sliding(friction_[k], x).norm(), scale_.friction_eps).value;
+    });
+}
+
+void CoupledContacts::judge_friction(const std::vector<Vec3>& x, const std::vector<Vec3>& to, double t) {
+    parallel_for(friction_.size(), grain, [&](std::size_t k) {
+        SurfaceFriction& f = friction_[k];
+        const Vec3 u = sliding(f, x), change = (sliding(f, to) - u) / t, end = u + change;
+        if (u.dot(end) < 0.0 && end.norm() > scale_.friction_eps)
+            f.reversed = true;
+        else if (change.norm() < settled_part * u.norm())
+            f.reversed = false;
     });
 }
 
@@ -295,8 +307,9 @@ int CoupledContacts::directions(const SurfaceFriction& f, const std::vector<Vec3
     const double y = u.norm(), eps = scale_.friction_eps;
     Vec3 along = y > 0.0 ? Vec3(u / y) : f.normal.unitOrthogonal();
     const Vec3 across = f.normal.cross(along);
-    out[0].stiffness = f.limit * (y > 0.0 ? friction_norm(y, eps).curvature : friction_slope_over(0.0, eps));
-    out[1].stiffness = f.limit * friction_slope_over(y, eps);
+    const double across_slope = friction_slope_over(y, eps);
+    out[0].stiffness = f.limit * (y > 0.0 && !f.reversed ? friction_norm(y, eps).curvature : across_slope);
+    out[1].stiffness = f.limit * across_slope;
     for (int i = 0; i < 4; ++i) {
         out[0].direction[i] = f.weight[i] * along;
         out[1].direction[i] = f.weight[i] * across;

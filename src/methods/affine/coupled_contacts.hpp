@@ -58,6 +58,8 @@ struct SurfaceFriction {
     Vec3 normal;
     double limit = 0.0;  // mu x normal force, N
     int pair = -1;
+    bool reversed =
+        false;  // by the last Newton step: the next one takes a model that is nowhere below its energy
 };
 
 // The distance that the two sides of a candidate had somewhere. As long as their corners have moved beside each other by
@@ -96,6 +98,8 @@ class CoupledContacts {
     // would have taken all. Fast impacts do not count: a second solve may lead around what was hit.
     bool friction_is_outdated(const std::vector<Vec3>& x, const std::vector<Vec3>& ahead) const;
     double friction_energy(const std::vector<Vec3>& x) const;
+    // Which contacts a Newton step, of which `to` is the part t, would make slide the other way.
+    void judge_friction(const std::vector<Vec3>& x, const std::vector<Vec3>& to, double t);
     // Largest part of the straight move that keeps every gap open, down to the part `keep` of it.
     double safe_step(const std::vector<Vec3>& from, const std::vector<Vec3>& to, double keep) const;
     bool stiffen_close_pairs();

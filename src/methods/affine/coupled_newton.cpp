@@ -11,6 +11,9 @@
 namespace tenon::affine {
 namespace {
 
+constexpr double longest = 16.0;  // times a Newton step: an extrapolated one
+// Candidates found for a long path: more are worth another search for what is left of it.
+constexpr std::size_t worth_narrowing = 4000;
 constexpr int most_cuts = 60;         // of a step by contact
 constexpr double shortest = 1e-9;     // part of a step that is worth taking
 constexpr double sufficient = 1e-4;   // part of the promised decrease
@@ -117,6 +120,35 @@ double CoupledNewton::largest_motion() const {
     return largest;
 }
 
+// Where the model is stiffer than what it stands for (stresses and contacts whose negative curvature is left out), steps
+// repeat themselves, each a little shorter than the one before: then the sum of all that would follow is tried.
+double CoupledNewton::extrapolated_length() {
+    double now = 0.0, before = 0.0, both = 0.0;
+    if (last_length_ > 0.0)
+        for (int n = 0; n < step_.nodes.size(); ++n) {
+            const CoupledNode& node = step_.nodes.node[n];
+            const auto add = [&](int first, int count, double scale) {
+                for (int k = 12 * n + first; k < 12 * n + first + count; ++k) {
+                    now += scale * direction_[k] * direction_[k];
+                    before += scale * last_direction_[k] * last_direction_[k];
+                    both += scale * direction_[k] * last_direction_[k];
+                }
+            };
+            const Vec4& mass = step_.node[n].mass;
+            if (node.turns()) {
+                add(0, 3, mass.head<3>().maxCoeff());
+                add(3, 3, mass[3]);
+                add(6, 6, mass.head<3>().maxCoeff());
+            } else {
+                for (int k = 0; k < 4; ++k) add(3 * k, 3, mass[k]);
+            }
+        }
+    last_direction_ = direction_;
+    if (both <= 0.8 * std::sqrt(now * before) || both == 0.0) return 1.0;
+    const double left = both / before, most = std::min(longest, 4.0 * std::max(1.0, last_length_));
+    return std::clamp(last_length_ / std::max(1.0 - left, 0.05), 1.0, most);
+}
+
 // The state a fraction t along the direction; joints then are open by 1 - t of what they were. Turns bend the paths of
 // anchors: what that opens is closed again in the metric of the matrix.
 void CoupledNewton::make_trial(double t) {
@@ -192,7 +224,9 @@ bool CoupledNewton::take_step() {
     double price = 0.0;
     for (const double p : price_) price += p;
     const double noise = 1e-12 * std::abs(energy_) + 1e-3 * options_.joint_tolerance * price;
-    double t = filter(std::min(1.0, options_.most_motion / std::max(motion, 1e-300)));
+    double t = filter(std::min(extrapolated_length(), options_.most_motion / std::max(motion, 1e-300)));
+    last_length_ = 0.0;
+    if (t > 0.0) step_.contacts.judge_friction(x_, trial_x_, t);
     while (t > shortest) {
         ++result_.line_search_steps;
         const double energy = energy_at(trial_, trial_x_);
@@ -204,6 +238,7 @@ bool CoupledNewton::take_step() {
             if (!values_.empty()) values_ = trial_values_;
             note_residual();
             if (options_.record_path) result_.path.push_back(trial_);
+            last_length_ = t;
             const bool yields = some_drive_changed_branch();
             result_.converged = small && !yields && result_.residual <= options_.joint_tolerance;
             return true;
@@ -216,6 +251,15 @@ bool CoupledNewton::take_step() {
     return false;
 }
 
+// The first steps are the long ones; candidates for them are many times those of the rest.
+void CoupledNewton::narrow_candidates() {
+    make_trial(1.0);
+    const auto stage = timer_.stage("candidates");
+    step_.contacts.place(trial_, trial_x_);
+    step_.contacts.find(x_, trial_x_);
+    step_.contacts.evaluate(x_);
+}
+
 CoupledResult CoupledNewton::run(std::vector<Mat34>& q, std::vector<double>& multipliers) {
     q_ = &q;
     multipliers_ = &multipliers;
@@ -223,6 +267,7 @@ CoupledResult CoupledNewton::run(std::vector<Mat34>& q, std::vector<double>& mul
     const std::size_t rows = step_.joints.rows().size();
     multipliers.resize(rows, 0.0);
     price_.assign(rows, 0.0);
+    last_length_ = 0.0;
     step_.joints.values(q, values_);
     energy_ = energy_at(q, x_);
     note_residual();
@@ -232,6 +277,8 @@ CoupledResult CoupledNewton::run(std::vector<Mat34>& q, std::vector<double>& mul
         check_interrupt();
         ++result_.iterations;
         find_direction();
+        if (result_.iterations == 3 && step_.contacts.candidate_count() > worth_narrowing)
+            narrow_candidates();
         const double before = energy_;
         const bool moved_on = take_step();
         blocked = std::abs(energy_ - before) <= 1e-10 * std::abs(before) ? blocked + 1 : 0;

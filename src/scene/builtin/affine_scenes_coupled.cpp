@@ -35,10 +35,15 @@ ElasticSpec soft_part(Scene& scene, const std::string& name, const GeometrySpec&
 
 // ---- hybrid drop -------------------------------------------------------------------------------------------
 
-// A hull, a mast fixed on it, a sail pinned to the mast.
-void add_ship(Scene& scene, int k, const Vec3& at, double cell, int cloth) {
+constexpr double ship_length = 0.6, ship_spacing = 1.24, helicopter_spacing = 0.62;
+
+// A hull, a mast fixed on it, a sail pinned to the mast. Both kinds of craft have about `detail`^2 triangles.
+void add_ship(Scene& scene, int k, const Vec3& at, double cell, int detail, int cloth) {
     const std::string name = fmt::format("ship{}", k);
-    BodySpec hull = body_spec(scene, name, box_spec({0.6, 0.12, 0.2}), at);
+    BodySpec hull = body_spec(scene, name,
+                              shape_spec("hull", {{"size", list_of({ship_length, 0.12, 0.2})},
+                                                  {"segments", static_cast<double>(detail)}}),
+                              at);
     hull.color = {0.5, 0.35, 0.2};
     BodySpec mast =
         body_spec(scene, name + "-mast", shape_spec("cylinder", {{"radius", 0.015}, {"length", 0.5}}),
@@ -54,11 +59,28 @@ void add_ship(Scene& scene, int k, const Vec3& at, double cell, int cloth) {
     scene.elastic.push_back(sail);
 }
 
+// A cabin and a tail, turned about the long axis.
+std::vector<double> fuselage_profile(int points) {
+    const double cabin = 0.12, tail = 0.02, length = 0.44;
+    std::vector<double> profile;
+    for (int i = 0; i <= points; ++i) {
+        const double y = 0.5 * length * (1.0 - std::cos(EIGEN_PI * i / points)) - cabin;
+        const double round = std::sqrt(std::max(0.0, cabin * cabin - y * y));
+        const double rear =
+            (y > 0.0 ? tail : 0.0) * std::sqrt(std::max(0.0, 1.0 - std::pow(y / (length - cabin), 8.0)));
+        profile.push_back(i % points ? std::max(round, rear) : 0.0);
+        profile.push_back(y);
+    }
+    return profile;
+}
+
 // A fuselage, a hub that turns on it, a soft rotor across the hub, soft wheels below.
-void add_helicopter(Scene& scene, int k, const Vec3& at, double cell, int rubber) {
+void add_helicopter(Scene& scene, int k, const Vec3& at, double cell, int detail, int rubber) {
     const std::string name = fmt::format("helicopter{}", k);
-    BodySpec fuselage =
-        body_spec(scene, name, shape_spec("icosphere", {{"radius", 0.12}, {"subdivisions", 2.0}}), at);
+    BodySpec fuselage = body_spec(scene, name,
+                                  shape_spec("lathe", {{"profile", fuselage_profile(detail / 2)},
+                                                       {"segments", static_cast<double>(detail)}}),
+                                  at, turn(-90.0, Vec3::UnitZ()));
     fuselage.color = {0.3, 0.5, 0.7};
     BodySpec hub =
         body_spec(scene, name + "-hub", shape_spec("cylinder", {{"radius", 0.02}, {"length", 0.06}}),
@@ -81,7 +103,10 @@ Scene make_hybrid_drop(const Params& params) {
     scene.dt = 0.01;
     scene.seconds = params.number("seconds");
     const int ships = params.integer("ships"), helicopters = params.integer("helicopters");
-    const double cell = params.number("cell"), width = 0.9 * std::max(ships, helicopters) + 0.3;
+    const int detail = params.integer("detail");
+    const double cell = params.number("cell"),
+                 width = 0.6 +
+                         std::max(ship_length + ship_spacing * (ships - 1), helicopter_spacing * helicopters);
     const int cloth = soft_material(scene, "cloth", 400.0, 2e5, 0.002),
               rubber = soft_material(scene, "rubber", 900.0, 1e6, 0.002);
     add_static(scene, "floor", box_spec({width, 0.1, 1.4}), Vec3(0, -0.05, 0));
@@ -92,10 +117,11 @@ Scene make_hybrid_drop(const Params& params) {
                    Vec3(0, 0.25, side * 0.73));
     }
     for (int k = 0; k < ships; ++k)
-        add_ship(scene, k, Vec3(0.9 * (k - 0.5 * (ships - 1)), 0.08, -0.3), cell, cloth);
+        add_ship(scene, k, Vec3(ship_spacing * (k - 0.5 * (ships - 1)), 0.08, -0.3), cell, detail, cloth);
     // A wheel comes down on the sail below it.
     for (int k = 0; k < helicopters; ++k)
-        add_helicopter(scene, k, Vec3(0.16 + 0.9 * (k - 0.5 * (helicopters - 1)), 0.79, -0.24), cell, rubber);
+        add_helicopter(scene, k, Vec3(0.16 + helicopter_spacing * (k - 0.5 * (helicopters - 1)), 0.79, -0.24),
+                       cell, detail, rubber);
     expect_sound(scene);
     scene.camera = {{"eye", {0.9, 2.0, 1.7}}, {"target", {0.0, 0.15, 0.0}}};
     return scene;
@@ -185,8 +211,10 @@ std::vector<BuiltinScene> affine_coupled_scenes() {
          {{"ships", 1.0, "number of ships", 0.0, 20.0},
           {"helicopters", 1.0, "number of helicopters", 0.0, 20.0},
           {"cell", 0.05, "edge length of the tetrahedra", 1e-3, 1.0, {}, "m"},
+          {"detail", 16.0, "corners around hulls and cabins: each has about its square of triangles", 8.0,
+           2000.0},
           {"seconds", 0.4, "duration", 0.01, 100.0, {}, "s"}},
-         {{"ships", 2.0}, {"helicopters", 5.0}, {"cell", 0.012}, {"seconds", 2.0}},
+         {{"ships", 2.0}, {"helicopters", 5.0}, {"cell", 0.006}, {"detail", 380.0}, {"seconds", 2.0}},
          make_hybrid_drop},
         {"net-soft",
          "affine",
