@@ -277,7 +277,9 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
         p.key = contact_key(a, b, contact.id);
         const Vec3 velocity = transform(state.rate[b], p.xb) - transform(state.rate[a], p.xa);
         const double approach = -velocity.dot(p.normal);
-        p.aim = contact.distance < 0.0 ? overlap_left * contact.distance : 0.0;
+        // in parts of a step parts of the overlap: pushed out as much in each of them, it would be thrown
+        const double mended = (1.0 - overlap_left) * (whole_step_ > h ? h / whole_step_ : 1.0);
+        p.aim = contact.distance < 0.0 ? (1.0 - mended) * contact.distance : 0.0;
         const auto last = last_force_.find(p.key);
         const bool fresh = last == last_force_.end();
         p.force = fresh ? 0.0 : last->second;

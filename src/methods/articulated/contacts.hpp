@@ -84,6 +84,8 @@ class ContactSet {
     ContactSet(const Model& model, const State& state, const ContactOptions& options);
 
     bool enabled() const { return enabled_; }
+    // The step that the next ones make up together: overlaps are mended no faster in a step that is cut up.
+    void set_whole_step(double dt) { whole_step_ = dt; }
 
     // Bodies that joints bind: the contacts of each rigid one have to be stiff enough for all of them. An elastic one
     // gives way to its neighbours by itself.
@@ -164,6 +166,7 @@ class ContactSet {
     std::vector<int> next_of_body_, first_of_body_;  // contacts with colliders, listed per moving body
     ContactForces last_force_;
     double slide_ = 0.0;                         // eps_v h of this step
+    double whole_step_ = 0.0;                    // s
     const std::vector<Mat34>* start_ = nullptr;  // poses at the start of this step
     std::vector<double> borne_;  // per body, kg: the heaviest of what rests on it, itself included
 };

@@ -107,6 +107,7 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
     warnings_.clear();
     std::fill(restarted_.begin(), restarted_.end(), char{0});
     if (elastic_) elastic_->new_step();
+    contacts_->set_whole_step(has_history_ ? dt : 0.0);  // the small steps of the start are no retry
     if (joints_changed(model, state)) build(model, state);
     if (fresh_ && !has_history_) project_rates(model, state);
     fresh_ = false;
