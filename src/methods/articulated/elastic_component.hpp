@@ -21,6 +21,8 @@
 
 namespace tenon::articulated {
 
+constexpr int most_euler_steps = 8;  // that bodies and solids make after an impact: far more than they do
+
 // What the whole method knows of its solids, for all components.
 struct ElasticWorld {
     std::vector<ElasticSolid> solids;

@@ -414,13 +414,17 @@ void ArticulatedMethod::load(std::istream& in) {
     read_value(in, history_step_);
     read_value(in, loss_told_);
     read_value(in, deformation_told_);
-    read_values(in, euler_left_);
+    const std::size_t bodies = field_.x.size();
+    read_numbers(in, euler_left_, euler_left_.size(), 0, most_euler_steps);
     contacts_->load(in);
     if (elastic_) elastic_->load(in, has_history_);
-    if (keeps_stress_) read_values(in, field_.force_stress), read_values(in, field_.joint_move);
+    if (keeps_stress_) {
+        read_values(in, field_.force_stress, field_.force_stress.size());
+        read_values(in, field_.joint_move, field_.joint_move.size());
+    }
     if (!has_history_) return;
-    read_values(in, previous_q_);
-    read_values(in, previous_rate_);
+    read_values(in, previous_q_, bodies);
+    read_values(in, previous_rate_, bodies);
 }
 
 }  // namespace tenon::articulated
