@@ -49,6 +49,7 @@ class ElasticComponent : public Component, private BoundedTerms {
     void step_path(double length) override;
     BoundedTerms* bounded() override { return this; }
     double update_lag(const BodyField& field, bool settled) override;
+    void store_branches(DriveBranches& branches) const override;
     bool reached_limit() const override;
     void restart() override;
     bool has_contacts() const override;
