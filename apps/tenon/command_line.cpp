@@ -390,6 +390,14 @@ void check_verb_name(const CLI::App& app, const std::string& name) {
         throw InputError("", name, "no verb of this name", suggestion(name, names));
 }
 
+// A number that is too small is told by the parser with the largest there is, in all its digits.
+std::string in_words(std::string message) {
+    const std::size_t value = message.find("Value "), range = message.find(" not in range 0.000000 to 1797");
+    if (value == std::string::npos || range == std::string::npos || range < value) return message;
+    const std::string given = message.substr(value + 6, range - value - 6);
+    return message.substr(0, value) + given + " is " + (given[0] == '-' ? "negative" : "not above 0");
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -425,7 +433,8 @@ int run_command_line(int argc, char** argv) {
     } catch (const CLI::Success& done) {
         return app.exit(done);  // --help, --version
     } catch (const CLI::ParseError& error) {
-        std::cerr << "error: " << error.what() << " ('tenon --help' and 'tenon VERB --help' explain)\n";
+        std::cerr << "error: " << in_words(error.what())
+                  << " ('tenon --help' and 'tenon VERB --help' explain)\n";
         return 2;
     }
     return action();

@@ -9,17 +9,38 @@ import time
 
 from common import Tally
 
-SOFT = ('{"tenon": 1, "name": "hybrid", "seconds": 1, "gravity": [0, -9.81, 0], "method": {"type": "affine", "dt": 0.01},'
-        '"bodies": [{"name": "floor", "type": "static", "shape": {"type": "box", "size": [4, 1, 4]}, "position": [0, -0.5, 0]},'
-        '{"name": "box", "shape": {"type": "box", "size": [0.4, 0.4, 0.4]}, "position": [0.1, 1.0, 0]}],'
-        '"elastic": [{"name": "pad", "shape": {"type": "box", "size": [0.8, 0.4, 0.8]}, "cell_size": 0.2, "material": "soft",'
-        '"position": [0, 0.25, 0]}], "materials": {"soft": {"density": 1000, "young": 1e5, "poisson": 0.4}}}')
+FLOOR = '{"name": "floor", "type": "static", "shape": {"type": "box", "size": [4, 1, 4]}, "position": [0, -0.5, 0]}'
+SOFT = '"materials": {"soft": {"density": 1000, "young": 1e5, "poisson": 0.4, "rayleigh_stiffness": 0.001}}'
 
-# name | scene | words
+
+def hybrid(method, bodies, joints, elastic):
+    return (f'{{"tenon": 1, "name": "hybrid", "seconds": 1, "gravity": [0, -9.81, 0], "method": {{"type": "{method}", "dt": 0.01}},'
+            f'"bodies": [{FLOOR}, {bodies}], "joints": [{joints}], "elastic": [{elastic}], {SOFT}}}')
+
+
+BOX = '{"name": "box", "shape": {"type": "box", "size": [0.4, 0.4, 0.4]}, "position": [0.1, 1.0, 0]}'
+PAD = ('{"name": "pad", "shape": {"type": "box", "size": [0.8, 0.4, 0.8]}, "cell_size": 0.2, "material": "soft",'
+       '"position": [0, 0.25, 0]}')
+# Two links that swing, a soft foot pinned to the second, which comes down on the floor and on a soft pad beside it.
+LINKS = ('{"name": "upper", "shape": {"type": "box", "size": [0.6, 0.1, 0.1]}, "position": [0.3, 0.9, 0]},'
+         '{"name": "lower", "shape": {"type": "box", "size": [0.5, 0.1, 0.1]}, "position": [0.9, 0.9, 0]}')
+HINGES = ('{"name": "shoulder", "type": "hinge", "bodies": ["world", "upper"], "point": [0, 0.9, 0], "axis": [0, 0, 1]},'
+          '{"name": "elbow", "type": "hinge", "bodies": ["upper", "lower"], "point": [0.62, 0.9, 0], "axis": [0, 0, 1]}')
+FOOT = ('{"name": "foot", "shape": {"type": "box", "size": [0.2, 0.2, 0.2]}, "cell_size": 0.1, "material": "soft",'
+        '"position": [1.26, 0.9, 0], "linear_velocity": [0, -1, 0],'
+        '"pins": [{"lo": [-0.11, -0.2, -0.2], "hi": [-0.09, 0.2, 0.2], "body": "lower"}]}')
+LOW_PAD = ('{"name": "pad", "shape": {"type": "box", "size": [0.5, 0.2, 0.5]}, "cell_size": 0.25, "material": "soft",'
+           '"position": [0.9, 0.11, 0]}')
+HYBRIDS = {"hybrid": hybrid("affine", BOX, "", PAD), "affine arm": hybrid("affine", LINKS, HINGES, FOOT + "," + LOW_PAD),
+           "articulated arm": hybrid("articulated", LINKS, HINGES, FOOT + "," + LOW_PAD)}
+
+# name | scene, None: the hybrid of this name | words
 CASES = [("affine", "wrecking-ball", ["--seconds", 0.8]), ("affine joints", "octopus", ["--seconds", 0.6]),
          ("articulated", "ragdolls", ["--seconds", 0.6]), ("articulated gears", "pulley", ["--seconds", 0.5]),
          ("impulse", "stack", ["--seconds", 2]), ("volume", "soft-toys", ["--seconds", 0.1]),
-         ("adaptive", "blob", ["--seconds", 0.2]), ("hybrid", None, ["--seconds", 0.3])]
+         ("adaptive", "blob", ["--seconds", 0.2]), ("hybrid", None, ["--seconds", 0.3]),
+         ("affine arm", None, ["--seconds", 0.6]), ("articulated arm", None, ["--seconds", 0.6]),
+         ("articulated soft", "net-soft", ["--seconds", 0.4])]
 # What a clock wrote.
 CLOCKS = {"steps": {"wall_ms", "phases"}}
 TABLES = ["shapes", "bodies", "elastic", "joints", "ignored", "frames", "hashes", "elastic_frames", "contacts", "joint_forces",
@@ -92,14 +113,18 @@ def killed_run(program, first, resume, output, seconds, kills, rng):
 def main(program, count=40):
     tally = Tally("kinds of killed runs")
     rng = random.Random(24)
-    with open(program.file("hybrid.json"), "w") as file:
-        file.write(SOFT)
     for name, scene, more in CASES:
         stem = name.replace(" ", "-")
-        scene = scene or program.file("hybrid.json")
+        if program.only and name not in program.only and stem not in program.only:
+            continue
+        if scene is None:
+            scene = program.file(stem + "-scene.json")
+            with open(scene, "w") as file:
+                file.write(HYBRIDS[name])
+        method = ["--method", name.split()[0]] if name == "articulated soft" else []  # a resumed run has its own
         options = ["--record-every", 1, "--checkpoint-wall", 0.02, "--allow-unconverged", "--quiet", *more]
         began = time.monotonic()
-        code, text = program.call("run", scene, "-o", program.file(stem + "-whole.tenon"), *options)
+        code, text = program.call("run", scene, "-o", program.file(stem + "-whole.tenon"), *method, *options)
         seconds = time.monotonic() - began
         kills, wrong, runs = 0, "", 0
         if code not in (0, 1):
@@ -109,7 +134,7 @@ def main(program, count=40):
             for ending in ("", "-wal", "-shm", "-lock"):
                 if os.path.exists(output + ending):
                     os.remove(output + ending)
-            first = ["run", scene, "-o", output, *options]
+            first = ["run", scene, "-o", output, *method, *options]
             resume = ["run", output, "--resume", *options]
             done, code, text = killed_run(program, first, resume, output, seconds, min(8, count - kills), rng)
             kills, runs = kills + done, runs + 1

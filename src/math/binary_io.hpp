@@ -40,8 +40,20 @@ void write_value(std::ostream& out, const T& value) {
     }
 }
 
+// Bytes may come from anybody: what is read from them is checked before it is used as a size, a place or a count.
+inline void expect_sound(bool sound) {
+    if (!sound) throw std::runtime_error("is damaged: it holds values that no run has");
+}
+
 template <class T>
 void read_value(std::istream& in, T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+        char byte = 0;
+        read_value(in, byte);
+        expect_sound(byte == 0 || byte == 1);
+        value = byte == 1;
+        return;
+    }
     in.read(reinterpret_cast<char*>(&value), sizeof(T));
     if (!in) throw std::runtime_error("the checkpoint ends too early");
 }
@@ -72,6 +84,20 @@ void read_values(std::istream& in, std::vector<T>& values) {
         if (!in) throw std::runtime_error("the checkpoint ends too early");
         done += more;
     }
+}
+
+// As many as there have to be.
+template <class T>
+void read_values(std::istream& in, std::vector<T>& values, std::size_t count) {
+    read_values(in, values);
+    if (values.size() != count)
+        throw std::runtime_error("holds another number of values than the scene asks for");
+}
+
+// Numbers of things, or counts, within [least, most].
+inline void read_numbers(std::istream& in, std::vector<int>& values, std::size_t count, int least, int most) {
+    read_values(in, values, count);
+    for (const int value : values) expect_sound(value >= least && value <= most);
 }
 
 }  // namespace tenon

@@ -9,10 +9,9 @@
 namespace tenon::verify {
 namespace {
 
-constexpr double fall_share = 1e-3;  // of what gravity gives: methods agree on it to rounding
-constexpr int multistep_settles =
-    8;  // frames: BDF2 hands on a third of a step's change of velocity to the next
-constexpr double speed_share = 1e-6;  // of the speed: rounding, and solvers' tolerances
+constexpr double fall_share = 1e-3;      // of what gravity gives: methods agree on it to rounding
+constexpr double handed_on = 1.0 / 3.0;  // BDF2: of what pushed a body in one step, the next one sees a third
+constexpr double speed_share = 1e-6;     // of the speed: rounding, and solvers' tolerances
 constexpr double disagreement =
     0.5;  // of all paths: single impacts and whirls may disagree, not most of a run
 
@@ -27,8 +26,8 @@ FlightAudit::FlightAudit(const run::RunReader& run, const nlohmann::json& scene,
     : run_(run),
       facts_(facts),
       free_(run.bodies().size(), 1),
-      alone_for_(run.bodies().size(), multistep_settles) {
-    if (run.meta("method") == "articulated") settles_in_ = multistep_settles;
+      multistep_(run.meta("method") == "articulated"),
+      push_(run.bodies().size(), Vec3::Zero()) {
     for (std::size_t i = 0; i < free_.size(); ++i)
         if (run.bodies()[i].type != BodyType::dynamic_body) free_[i] = 0;
     for (const run::JointInfo& joint : run.joints())
@@ -75,11 +74,25 @@ std::vector<char> FlightAudit::alone(const run::Frame& before, const run::Frame&
     return result;
 }
 
+// What gravity did not do to its velocity. A multistep rule hands on a part of the push that a body had while it was last
+// touched: from then on, v_n+1 - v_n - h g = (v_n - v_n-1 - h g) / 3, or nothing at all after a step of implicit Euler.
+Vec3 FlightAudit::unexplained_push(std::size_t body, const Vec3& push, long steps) const {
+    if (!multistep_) return push;
+    const Vec3& last = push_[body].value();
+    const double most = std::pow(handed_on, static_cast<double>(steps));
+    const double square = last.squaredNorm();
+    return square > 0 ? push - std::clamp(push.dot(last) / square, 0.0, most) * last : push;
+}
+
 void FlightAudit::check_fall(long index, std::size_t body, const run::Frame& before, const run::Frame& now,
-                             Result& result, FindingList& findings) const {
+                             Result& result, FindingList& findings) {
     const double seconds = now.time - before.time;
     const Vec3 v0 = before.rate[body].col(3), v1 = now.rate[body].col(3);
-    const double off = (v1 - v0 - seconds * facts_.gravity).norm();
+    const Vec3 push = v1 - v0 - seconds * facts_.gravity;
+    // Of a push just before nothing is known yet.
+    const bool judged = !multistep_ || push_[body].has_value();
+    const double off = judged ? unexplained_push(body, push, now.step - before.step).norm() : 0.0;
+    push_[body] = push;
     const double allowed =
         fall_share * seconds * facts_.gravity.norm() + speed_share * (v0.norm() + v1.norm()) + 1e-9;
     if (off <= allowed) return;
@@ -124,8 +137,10 @@ void FlightAudit::add(long index, const run::Frame& before, const run::Frame& no
     for (std::size_t i = 0; i < free_.size(); ++i) {
         if (run_.bodies()[i].type != BodyType::dynamic_body) continue;
         weigh_velocity(i, before, now);
-        alone_for_[i] = lonely[i] ? alone_for_[i] + 1 : 0;
-        if (alone_for_[i] > settles_in_ && !damped_) check_fall(index, i, before, now, result, findings);
+        if (!lonely[i])
+            push_[i].reset();
+        else if (!damped_)
+            check_fall(index, i, before, now, result, findings);
     }
 }
 

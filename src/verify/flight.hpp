@@ -1,6 +1,7 @@
 // Laws that hold whatever the method: bodies that nothing touches fall, velocities carry positions, energy has a source.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -25,15 +26,17 @@ class FlightAudit {
     bool is_free(std::size_t body) const { return free_[body] != 0; }
     std::vector<char> alone(const run::Frame& before, const run::Frame& now,
                             const std::vector<Box3>& boxes_before, const std::vector<Box3>& boxes_now) const;
+    Vec3 unexplained_push(std::size_t body, const Vec3& push, long steps) const;
     void check_fall(long index, std::size_t body, const run::Frame& before, const run::Frame& now,
-                    Result& result, FindingList& findings) const;
+                    Result& result, FindingList& findings);
     void weigh_velocity(std::size_t body, const run::Frame& before, const run::Frame& now);
 
     const run::RunReader& run_;
     const SceneFacts& facts_;
-    std::vector<char> free_;                     // no joints, forces, scripts or fixed axes
-    std::vector<int> alone_for_;                 // frames, per body
-    int settles_in_ = 0;                         // frames after which an impulse has arrived in full
+    std::vector<char> free_;  // no joints, forces, scripts or fixed axes
+    bool multistep_ = false;  // velocities remember the step before
+    // Per body: the change of velocity beyond gravity's since the frame before; none after something was near.
+    std::vector<std::optional<Vec3>> push_;
     bool damped_ = false;                        // the scene or the method slows free bodies
     double agreeing_ = 0.0, disagreeing_ = 0.0;  // path lengths whose velocities do or do not explain them, m
     long last_frame_ = 0;

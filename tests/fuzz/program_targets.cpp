@@ -27,21 +27,26 @@
 namespace tenon::fuzz {
 namespace {
 
-constexpr const char* methods[] = {"affine", "articulated", "impulse", "volume", "adaptive"};
+struct Saved {
+    const char* method;
+    bool soft;
+};
+// What a checkpoint may be of. Inputs name it by number: new ones go to the end.
+constexpr Saved kinds[] = {{"affine", false},  {"articulated", false}, {"impulse", false}, {"volume", true},
+                           {"adaptive", true}, {"articulated", true},  {"affine", true}};
 
-// Two bodies that touch the ground, joined where the method has joints; elastic where it wants them.
-Scene checkpoint_scene(int method) {
-    const std::string name = methods[method];
+// Two bodies that touch the ground, joined where the method has joints, and an elastic one.
+Scene checkpoint_scene(int kind) {
+    const std::string name = kinds[kind].method;
     const bool rigid = name != "adaptive";
     const std::string joints =
         name == "articulated" || name == "affine"
             ? R"(, "joints": [{"name": "j", "type": "ball", "bodies": ["a", "b"], "point": [0.6, 0.52, 0]}])"
             : "";
     const std::string soft =
-        name == "volume" || name == "adaptive"
-            ? R"(, "elastic": [{"name": "e", "shape": {"type": "box", "size": [0.5, 0.5, 0.5]},
+        kinds[kind].soft ? R"(, "elastic": [{"name": "e", "shape": {"type": "box", "size": [0.5, 0.5, 0.5]},
             "position": [0, 2, 0], "cell_size": 0.5}])"
-            : "";
+                         : "";
     const std::string bodies = rigid ? R"(, {"name": "a", "shape": {"type": "box"}, "position": [0, 0.52, 0]},
             {"name": "b", "shape": {"type": "box"}, "position": [1.2, 0.52, 0]})"
                                      : "";
@@ -53,10 +58,10 @@ Scene checkpoint_scene(int method) {
         "checkpoint.json", ".");
 }
 
-Simulation& simulation_of(int method) {
-    static std::unique_ptr<Simulation> made[std::size(methods)];
-    if (!made[method]) made[method] = std::make_unique<Simulation>(checkpoint_scene(method));
-    return *made[method];
+Simulation& simulation_of(int kind) {
+    static std::unique_ptr<Simulation> made[std::size(kinds)];
+    if (!made[kind]) made[kind] = std::make_unique<Simulation>(checkpoint_scene(kind));
+    return *made[kind];
 }
 
 // Asks a step that goes on for a second to stop, as Ctrl-C does.
@@ -86,12 +91,12 @@ class StopAfterASecond {
     std::thread watch_;
 };
 
-// The first byte names the method. What is accepted must be fit to step, to fail with words, or to be stopped: bodies deep
+// The first byte names the kind. What is accepted must be fit to step, to fail with words, or to be stopped: bodies deep
 // in each other are a state that may take long.
 void checkpoint(std::string_view bytes) {
     if (bytes.empty()) return;
-    const int method = static_cast<unsigned char>(bytes[0]) % static_cast<int>(std::size(methods));
-    Simulation& simulation = simulation_of(method);
+    const int kind = static_cast<unsigned char>(bytes[0]) % static_cast<int>(std::size(kinds));
+    Simulation& simulation = simulation_of(kind);
     std::istringstream in{std::string(bytes.substr(1))};
     try {
         simulation.load(in);
@@ -106,12 +111,12 @@ void checkpoint(std::string_view bytes) {
     }
 }
 
-std::string saved_checkpoint(int method) {
-    Simulation simulation(checkpoint_scene(method));
+std::string saved_checkpoint(int kind) {
+    Simulation simulation(checkpoint_scene(kind));
     for (int i = 0; i < 3; ++i) simulation.step();
     std::ostringstream out;
     simulation.save(out);
-    return static_cast<char>(method) + std::move(out).str();
+    return static_cast<char>(kind) + std::move(out).str();
 }
 
 // A server on a run of two frames, for as long as the program lives.
@@ -206,8 +211,8 @@ const std::vector<Target>& program_targets() {
 std::vector<std::string> program_seeds(const Target& target) {
     std::vector<std::string> all;
     if (std::string_view(target.name) == "checkpoint") {
-        for (int method = 0; method < static_cast<int>(std::size(methods)); ++method)
-            all.push_back(saved_checkpoint(method));
+        for (int kind = 0; kind < static_cast<int>(std::size(kinds)); ++kind)
+            all.push_back(saved_checkpoint(kind));
         return all;
     }
     for (const char* path :

@@ -1,5 +1,6 @@
 // Corpus and findings through the same targets as the fuzzers, and a short deterministic mutation of the seeds.
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -108,6 +109,43 @@ TEST_P(Readers, MutatedSeeds) {
             const std::string file = testing::TempDir() + "tenon-finding-" + target.name;
             std::ofstream(file, std::ios::binary) << input;
             std::cerr << "written to " << file << "\n";
+        }
+    }
+}
+
+// One element taken out of a list, or put in twice, with its count told right: all that is left to notice is that the scene asks
+// for another number. Under a sanitizer, which places are read afterwards.
+TEST(Checkpoints, ListsOfAnotherLength) {
+    const Target target = target_named("checkpoint");
+    const auto number_at = [](const std::string& bytes, std::size_t at) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, bytes.data() + at, sizeof value);
+        return value;
+    };
+    for (const std::string& seed : seeds(target)) {
+        // What the method remembers comes last, as one list of bytes.
+        std::size_t memory = 1;
+        while (memory + 8 < seed.size() && memory + 8 + number_at(seed, memory) != seed.size()) ++memory;
+        ASSERT_LT(memory + 8, seed.size());
+        for (std::size_t at = memory + 8; at + 8 <= seed.size(); ++at) {
+            const std::uint64_t count = number_at(seed, at);
+            if (count == 0 || count > 64) continue;
+            for (const std::size_t element : {1, 4, 8, 24, 48, 72, 96}) {
+                const std::size_t first = at + 8;
+                if (first + count * element > seed.size()) continue;
+                for (const bool more : {false, true}) {
+                    std::string input = seed;
+                    if (more)
+                        input.insert(first, seed.substr(first, element));
+                    else
+                        input.erase(first, element);
+                    const std::uint64_t told = more ? count + 1 : count - 1;
+                    const std::uint64_t bytes = input.size() - memory - 8;
+                    std::memcpy(input.data() + at, &told, sizeof told);
+                    std::memcpy(input.data() + memory, &bytes, sizeof bytes);
+                    expect_sound(target, input, "list at " + std::to_string(at));
+                }
+            }
         }
     }
 }

@@ -131,7 +131,7 @@ std::vector<std::string> reader_seeds(const Target& target) {
                     "limits": [-1, 1], "motor": {"type": "velocity", "target": 1}}],
                     "forces": [{"body": "a", "force": [1, 0, 0]}], "expect": [{"body": "a", "quantity": "x", "min": 0}]})",
             R"({"elastic": [{"name": "e", "shape": {"type": "box", "size": [1, 1, 1]}, "cell_size": 0.5,
-                    "pins": [{"box": [[0, 0, 0], [1, 1, 1]]}]}], "contact": {"dhat": 0.001}})"};
+                    "pins": [{"lo": [0, 0, 0], "hi": [1, 1, 1]}]}], "contact": {"dhat": 0.001}})"};
     if (name == "urdf")
         return {
             R"(<robot name="r"><link name="a"><inertial><mass value="1"/><origin xyz="0 0 0.1"/><inertia ixx="1" ixy="0"

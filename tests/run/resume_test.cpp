@@ -47,6 +47,20 @@ constexpr const char* chain = R"("bodies": [
                {"name": "j1", "type": "ball", "bodies": ["a", "b"], "point": [0.4, 0, 0]},
                {"name": "j2", "type": "hinge", "bodies": ["b", "c"], "point": [0.8, 0, 0], "axis": [0, 0, 1]BREAK}])";
 
+// Drives that give way: a limit that is reached, a motor and friction that are too weak. Links meet each other and the floor.
+constexpr const char* driven = R"("bodies": [
+    {"name": "floor", "type": "static", "shape": {"type": "box", "size": [6, 1, 6]}, "position": [0, -1.0, 0]},
+    {"name": "a", "shape": {"type": "box", "size": [0.36, 0.1, 0.1]}, "position": [0.2, 0, 0]},
+    {"name": "b", "shape": {"type": "box", "size": [0.36, 0.1, 0.1]}, "position": [0.6, 0, 0]},
+    {"name": "c", "shape": {"type": "box", "size": [0.36, 0.1, 0.1]}, "position": [1.0, 0, 0]},
+    {"name": "d", "shape": {"type": "box", "size": [0.2, 0.2, 0.2]}, "position": [0.6, 0.3, 0]}],
+    "joints": [{"name": "j0", "type": "hinge", "bodies": ["world", "a"], "point": [0, 0, 0], "axis": [0, 0, 1],
+                "limits": [-0.4, 0.4]},
+               {"name": "j1", "type": "hinge", "bodies": ["a", "b"], "point": [0.4, 0, 0], "axis": [0, 0, 1],
+                "motor": {"type": "velocity", "target": 2, "max": 3}},
+               {"name": "j2", "type": "hinge", "bodies": ["b", "c"], "point": [0.8, 0, 0], "axis": [0, 0, 1],
+                "friction": 2}])";
+
 constexpr const char* soft = R"("bodies": [
     {"name": "floor", "type": "static", "shape": {"type": "box", "size": [4, 1, 4]}, "position": [0, -0.5, 0]},
     {"name": "a", "shape": {"type": "box", "size": [0.2, 0.2, 0.2]}, "position": [0.02, 0.65, 0]}],
@@ -80,6 +94,10 @@ const Case cases[] = {
     {"articulated", R"({"type": "articulated", "dt": 0.01})", chain, 0.3},
     {"articulated_contact", R"({"type": "articulated", "dt": 0.01})", falling, 0.4},
     {"articulated_breaking", R"({"type": "articulated", "dt": 0.01})", chain, 0.4},
+    {"articulated_driven", R"({"type": "articulated", "dt": 0.01})", driven, 0.5},
+    {"articulated_soft", R"({"type": "articulated", "dt": 0.01})", soft, 0.2},
+    {"affine_driven", R"({"type": "affine", "dt": 0.01})", driven, 0.3},
+    {"affine_soft", R"({"type": "affine", "dt": 0.01})", soft, 0.2},
     {"articulated_rigid", R"({"type": "articulated", "dt": 0.01, "model": "rigid"})", chain, 0.3}};
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {

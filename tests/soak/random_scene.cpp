@@ -35,8 +35,9 @@ class Maker {
             "position": [0, {2}, 0]}})",
             60 * size_, size_, -size_ / 2);
         std::string soft;
+        soft_ = (method_ == "articulated" || method_ == "affine") && more(4) == 0;
         for (int i = 0; i < bodies; ++i)
-            if (is_elastic())
+            if (is_elastic(i))
                 soft += (soft.empty() ? "" : ",") + elastic(i);
             else
                 list += "," + body(i);
@@ -129,7 +130,8 @@ class Maker {
         std::string text = fmt::format(R"({{"name": "b{}", "shape": {}, {}, "density": {}, )", i, shape(),
                                        pose(i), between_logs(range_.lightest, range_.heaviest));
         const double friction = between(0, 2) * below(2);
-        const double restitution = method_ == "affine" ? 0.0 : between(0, 1) * below(2);
+        double restitution = method_ == "affine" ? 0.0 : between(0, 1) * below(2);
+        if (soft_) restitution = 0.0;  // elastic bodies spring back by themselves
         text += fmt::format(R"("friction": {}, "restitution": {}, )", friction, restitution);
         const std::string moves = velocities(i);
         return text + (!jointed && more(16) == 0 ? R"("type": "static")" : moves) + "}";
@@ -154,9 +156,11 @@ class Maker {
         }
     }
 
-    bool is_elastic() {
+    bool is_elastic(int i) {
         if (method_ == "adaptive") return below(2) == 0;
-        return method_ == "volume" && below(3) == 0;
+        if (method_ == "volume") return below(3) == 0;
+        const bool jointed = static_cast<std::size_t>(i) < chain_.size() && chain_[i] >= 0;
+        return soft_ && !jointed && more(3) == 0;
     }
 
     // As stiff as it takes to bear a few thousand times its own height: squashed by a part in a thousand at rest.
@@ -207,6 +211,7 @@ class Maker {
     const Range& range_;
     double size_ = 1.0, dt_ = 0.01;
     int side_ = 1;
+    bool soft_ = false;       // some bodies are elastic, of a method that need not have such
     std::vector<int> chain_;  // of each body, by its first one; -1: alone
     std::map<int, Vec3> speed_of_chain_;
 };

@@ -202,6 +202,34 @@ TEST(Verify, MomentumFromNowhereIsFoundInAClosedScene) {
     EXPECT_FALSE(made.verify().clean());
 }
 
+// BDF2 hands on a third of a push a step: a body that leaves what pushed it keeps to that, or to gravity alone.
+TEST(Verify, AMultistepMethodHandsOnAThirdOfAPushAndNoMore) {
+    MadeRun made;
+    made.scene =
+        scene_from(R"({"tenon": 1, "gravity": [0, -9.81, 0], "method": {"type": "articulated", "dt": 0.01},
+        "bodies": [
+        {"name": "post", "type": "static", "shape": {"type": "box", "size": [0.2, 4, 0.2]}, "position": [0, 8, 0]},
+        {"name": "ball", "shape": {"type": "icosphere", "radius": 0.1, "subdivisions": 1}, "position": [0.22, 8, 0]}]})");
+    // Pushed by 0.05 m/s in step 2, beside the post; free of it from step 3 on. `kick` in step 6 comes from nowhere.
+    const auto leave = [&](double share, double kick) {
+        made.pose = [=](const Model& model, State& state, double t) {
+            const int step = static_cast<int>(std::lround(t / 0.01));
+            Vec3 velocity(2, -9.81 * t, step >= 6 ? kick : 0.0);
+            for (int k = 2; k <= step; ++k) velocity.z() += 0.05 * std::pow(share, k - 2);
+            const Vec3 at(0.22 + 2 * t, 8 - 0.5 * 9.81 * t * t, velocity.z() * t);
+            set_motion(model, state, 1, at, velocity, Vec3::UnitZ(), 0, 0);
+        };
+        return made.verify();
+    };
+    EXPECT_TRUE(leave(1.0 / 3.0, 0).clean()) << leave(1.0 / 3.0, 0).to_json();
+    EXPECT_TRUE(leave(0, 0).clean());
+    EXPECT_TRUE(has_kind(leave(0.5, 0), "flight"));
+    EXPECT_TRUE(has_kind(leave(1.0 / 3.0, 0.01), "flight"));
+    made.every = 2;  // a ninth from frame to frame
+    EXPECT_TRUE(leave(1.0 / 3.0, 0).clean()) << leave(1.0 / 3.0, 0).to_json();
+    EXPECT_TRUE(has_kind(leave(0.5, 0), "flight"));
+}
+
 // A ring turns by more than half a turn between frames about a post that stands in it: the chords of its vertices
 // cut through the post, its true motion does not. A stick turns as fast beside a wall that it just misses.
 TEST(Verify, FastSpinIsNoFalseAlarm) {

@@ -646,41 +646,60 @@ void AdaptiveMethod::save(std::ostream& out) const {
     }
 }
 
+namespace {
+
+// Owners are drives, holders and components, in this order.
+void expect_owners(const std::vector<int>& owners, const SolidState& part) {
+    const int end = part.first_component + static_cast<int>(part.components.size());
+    expect_sound(
+        std::all_of(owners.begin(), owners.end(), [&](int owner) { return owner >= -1 && owner < end; }));
+}
+
+void load_solid(std::istream& in, SolidState& part) {
+    const std::size_t vertices = part.x.size(), elements = part.rigid.size();
+    read_values(in, part.owner, vertices);
+    read_values(in, part.local, vertices);
+    read_values(in, part.rigid, elements);
+    read_values(in, part.element_of, elements);
+    read_numbers(in, part.calm, elements, 0, 1 << 30);
+    read_values(in, part.strain, elements);
+    read_values(in, part.rate, elements);
+    read_value(in, part.elastic_elements);
+    read_values(in, part.forecast, elements);
+    read_values(in, part.energy, elements);
+    std::uint64_t count = 0;
+    read_value(in, count);
+    expect_sound(count <= elements);
+    part.components.resize(count);
+    for (Component& c : part.components) {
+        read_value(in, c.state);
+        read_value(in, c.mass);
+        read_value(in, c.moments);
+        read_value(in, c.damping);
+        read_values(in, c.vertices);
+        for (const int v : c.vertices) expect_sound(v >= 0 && static_cast<std::size_t>(v) < vertices);
+        read_values(in, c.internal, c.vertices.size());
+        read_value(in, c.elements);
+    }
+    expect_owners(part.owner, part);
+    expect_owners(part.element_of, part);
+    list_elastic_elements(part);
+    ++part.formed;
+}
+
+}  // namespace
+
 void AdaptiveMethod::load(std::istream& in) {
     contacts_.load(in);
     resting_.load(in);
     for (std::size_t s = 0; s < states_.size(); ++s) {
-        SolidState& part = states_[s];
-        read_values(in, part.owner);
-        read_values(in, part.local);
-        read_values(in, part.rigid);
-        read_values(in, part.element_of);
-        read_values(in, part.calm);
-        read_values(in, part.strain);
-        read_values(in, part.rate);
-        read_value(in, part.elastic_elements);
-        read_values(in, part.forecast);
-        read_values(in, part.energy);
-        std::uint64_t count = 0;
-        read_value(in, count);
-        if (count > part.rigid.size()) throw std::runtime_error("the checkpoint is damaged");
-        part.components.resize(count);
-        for (Component& c : part.components) {
-            read_value(in, c.state);
-            read_value(in, c.mass);
-            read_value(in, c.moments);
-            read_value(in, c.damping);
-            read_values(in, c.vertices);
-            read_values(in, c.internal);
-            read_value(in, c.elements);
-        }
-        list_elastic_elements(part);
-        ++part.formed;
+        load_solid(in, states_[s]);
         read_value(in, loads_[s].known);
         read_values(in, loads_[s].keys);
-        read_values(in, loads_[s].impulses);
+        read_values(in, loads_[s].impulses, loads_[s].keys.size());
         read_value(in, loads_[s].spin);
         read_value(in, wait_[s]);
+        expect_sound(wait_[s] >= 1 && wait_[s] <= kLongestWait);
     }
     std::fill(dirty_.begin(), dirty_.end(), char{1});
 }

@@ -514,7 +514,8 @@ bool Contacts::surface_of(int solid, const std::vector<Solid>& solids, const std
     if (triangle < 0) return false;
     settle_ties(solids[solid], shape, x, at_rest, facing, triangle, nearest);
     const Memory* known = recall(touch.key);
-    if (known && known->triangle >= 0 && known->triangle != triangle) {
+    const long triangles = static_cast<long>(shape.rest.triangles.size());
+    if (known && known->triangle >= 0 && known->triangle < triangles && known->triangle != triangle) {
         const Triangle& last = shape.rest.triangles[known->triangle];
         const geometry::Closest to =
             geometry::closest_point_triangle(at_rest, rest[last[0]], rest[last[1]], rest[last[2]]);

@@ -7,8 +7,9 @@
 namespace tenon::adaptive {
 namespace {
 
-constexpr int kSpan = 4;        // contacts that span a support
-constexpr int kCalmSteps = 5;   // of rest before others are taken out
+constexpr int kSpan = 4;       // contacts that span a support
+constexpr int kCalmSteps = 5;  // of rest before others are taken out
+constexpr int longest_calm = 1 << 30;
 constexpr double kSame = 0.02;  // of the largest impulse of a patch
 
 std::uint64_t key_of(int solid, int body) {
@@ -174,6 +175,10 @@ void RestingContacts::load(std::istream& in) {
         read_value(in, p.push);
         read_values(in, p.solved);
         read_values(in, p.reference);
+        const auto solved = std::count_if(p.solved.begin(), p.solved.end(), [](char s) { return s != 0; });
+        expect_sound(p.calm >= 0 && p.calm < longest_calm &&
+                     (!p.on || (static_cast<long>(p.solved.size()) == p.count &&
+                                static_cast<long>(p.reference.size()) == solved)));
     }
     sort_patches();
 }

@@ -526,6 +526,7 @@ void AffineMethod::load(std::istream& in) {
         told_.clear();
     }
     read_value(in, plan_);
+    expect_sound(plan_.integrator >= Integrator::implicit_euler && plan_.integrator <= Integrator::newmark);
     if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
     read_value(in, smallest_dhat_);

@@ -165,6 +165,7 @@ void CandidateCache::load(std::istream& in, std::size_t bodies) {
     read_value(in, can_last_);
     read_values(in, motions_);
     read_values(in, crowded_);
+    expect_sound(age_ < 1 << 30 && planned_ >= 0 && planned_ < 1 << 30);
     if (age_ >= 0 && (motions_.size() != bodies || crowded_.size() != bodies))
         throw std::runtime_error("the checkpoint holds another number of bodies");
     must_find_again_ = true;

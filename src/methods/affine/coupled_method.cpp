@@ -545,6 +545,7 @@ void CoupledMethod::load(std::istream& in) {
         told_.clear();
     }
     read_value(in, plan_);
+    expect_sound(plan_.integrator >= Integrator::implicit_euler && plan_.integrator <= Integrator::newmark);
     if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
     read_value(in, scale_);
     read_value(in, eps_v_);
@@ -553,7 +554,7 @@ void CoupledMethod::load(std::istream& in) {
     read_value(in, last_h_);
     read_values(in, history_);
     read_values(in, attached_history_);
-    read_values(in, script_q_);
+    read_values(in, script_q_, script_q_.size());
     read_values(in, rigidity_factor_);
     read_values(in, multipliers_);
     std::vector<CoupledContacts::PairMemo> memory;

@@ -10,12 +10,17 @@
 namespace tenon::articulated {
 
 // What a component may want to know when a step begins. The iterate holds the last state.
+// By joint: the branches on which its drives ended the last step, as bytes (DriveRow::Branch). Components come and go with
+// contacts; a step starts from the same branches whichever of them holds the joint.
+using DriveBranches = std::vector<std::vector<char>>;
+
 struct StepStart {
     const Model& model;
     const State& state;
     const std::vector<Mat34>* previous_q = nullptr;  // one step earlier, when there is such a history
     const std::vector<Mat34>* previous_rate = nullptr;
     double time = 0.0;  // at the step's end
+    const DriveBranches* branches = nullptr;
 };
 
 class Component {
@@ -59,6 +64,9 @@ class Component {
     virtual BoundedTerms* bounded() { return nullptr; }
     // Friction of contacts between its bodies, from the normal forces at the iterate; by how much one changed, N.
     virtual double update_lag(const BodyField&, bool) { return 0.0; }
+
+    // Where its drives are now, into the places of their joints.
+    virtual void store_branches(DriveBranches&) const {}
 
     // True when a limit was reached in this step: an impact.
     virtual bool reached_limit() const { return false; }

@@ -106,10 +106,11 @@ double ConvexSolve::step_towards(const std::vector<BoundedTerm>& next) {
 
 int ConvexSolve::run(int most) {
     take_force_stress(field_, component_.bodies);
+    contacts_.make_dense(field_, touched_);  // before drives ask how much bodies give
     component_.linearise(field_);
     std::vector<BoundedTerm> next;
     for (int solves = 1;; ++solves) {
-        contacts_.make_dense(field_, touched_);
+        if (solves > 1) contacts_.make_dense(field_, touched_);
         component_.solve(field_);
         if (count_ == 0) return solves;
         double length = 1.0;

@@ -460,6 +460,10 @@ double ElasticComponent::update_lag(const BodyField& field, bool settled) {
     return most;
 }
 
+void ElasticComponent::store_branches(DriveBranches& branches) const {
+    for (const Component* component : inner_) component->store_branches(branches);
+}
+
 bool ElasticComponent::reached_limit() const {
     return std::any_of(inner_.begin(), inner_.end(), [](const Component* c) { return c->reached_limit(); });
 }

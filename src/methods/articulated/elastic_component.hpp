@@ -21,6 +21,8 @@
 
 namespace tenon::articulated {
 
+constexpr int most_euler_steps = 8;  // that bodies and solids make after an impact: far more than they do
+
 // What the whole method knows of its solids, for all components.
 struct ElasticWorld {
     std::vector<ElasticSolid> solids;
@@ -47,6 +49,7 @@ class ElasticComponent : public Component, private BoundedTerms {
     void step_path(double length) override;
     BoundedTerms* bounded() override { return this; }
     double update_lag(const BodyField& field, bool settled) override;
+    void store_branches(DriveBranches& branches) const override;
     bool reached_limit() const override;
     void restart() override;
     bool has_contacts() const override;

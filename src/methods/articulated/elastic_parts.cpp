@@ -144,12 +144,12 @@ void ElasticParts::save(std::ostream& out, bool with_history) const {
 }
 
 void ElasticParts::load(std::istream& in, bool with_history) {
-    read_values(in, world_.euler_left);
+    read_numbers(in, world_.euler_left, world_.euler_left.size(), 0, most_euler_steps);
     world_.contacts->load(in);
     if (!with_history) return;
     for (ElasticState& body : previous_) {
-        read_values(in, body.x);
-        read_values(in, body.v);
+        read_values(in, body.x, body.x.size());
+        read_values(in, body.v, body.v.size());
     }
 }
 

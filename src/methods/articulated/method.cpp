@@ -11,6 +11,7 @@
 
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
+#include "methods/articulated/drives.hpp"
 #include "methods/articulated/newton_loop.hpp"
 #include "methods/articulated/topology.hpp"
 
@@ -35,6 +36,21 @@ ArticulatedMethod::ArticulatedMethod(const Model& model, const State& state, con
     : options_(options) {
     build(model, state);
 }
+
+namespace {
+
+// Empty when no joint has drives.
+DriveBranches first_branches(const Model& model) {
+    DriveBranches branches;
+    for (std::size_t j = 0; j < model.joints.size(); ++j)
+        for (const DriveRow& drive : make_drive_rows(model.joints[j], static_cast<int>(j))) {
+            branches.resize(model.joints.size());
+            branches[j].push_back(static_cast<char>(drive.branch));
+        }
+    return branches;
+}
+
+}  // namespace
 
 void ArticulatedMethod::build(const Model& model, const State& state) {
     const int count = model.bodies.size();
@@ -78,6 +94,7 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
     component_of_.assign(count, -1);
     for (std::size_t c = 0; c < components_.size(); ++c)
         for (int body : components_[c]->bodies) component_of_[body] = static_cast<int>(c);
+    if (branches_.empty()) branches_ = first_branches(model);
     euler_left_.assign(count, 0);
     restarted_.assign(count, 0);
     merged_.clear();
@@ -173,12 +190,14 @@ bool ArticulatedMethod::advance_in_substeps(const Model& model, State& state, do
                                             bool last_try) {
     std::vector<Mat34> start_q = state.q, start_rate = state.rate;
     const std::vector<int> start_euler = euler_left_;
+    const DriveBranches start_branches = branches_;
     std::stringstream start_contacts;
     if (contacts_->enabled() && !last_try) contacts_->save(start_contacts);
     const auto go_back = [&] {
         state.q = start_q;
         state.rate = start_rate;
         euler_left_ = start_euler;
+        branches_ = start_branches;
         if (keeps_stress_) field_.force_stress = stress_before_;
         if (contacts_->enabled() && !last_try) contacts_->load(start_contacts);
         if (elastic_) elastic_->go_back(state);
@@ -240,6 +259,7 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
     if (!add_reports() && !last_try) return false;
     auto guard = timer_.stage("commit");
     contacts_->remember();
+    for (const Component* component : current_) component->store_branches(branches_);
     commit(model, state, h, with_history);
     if (elastic_) elastic_->commit(state, with_history);
     return true;
@@ -247,8 +267,9 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
 
 void ArticulatedMethod::solve_components(const Model& model, const State& state, double end_time,
                                          bool with_history, bool last_try) {
-    const StepStart start{model, state, with_history ? &previous_q_ : nullptr,
-                          with_history ? &previous_rate_ : nullptr, end_time};
+    const StepStart start{
+        model,    state,     with_history ? &previous_q_ : nullptr, with_history ? &previous_rate_ : nullptr,
+        end_time, &branches_};
     solved_.clear();
     reports_.clear();
     solve_unsolved(start, last_try);
@@ -402,6 +423,7 @@ void ArticulatedMethod::save(std::ostream& out) const {
     write_value(out, loss_told_);
     write_value(out, deformation_told_);
     write_values(out, euler_left_);
+    for (const std::vector<char>& drives : branches_) write_values(out, drives);
     contacts_->save(out);
     if (elastic_) elastic_->save(out, has_history_);
     if (keeps_stress_) write_values(out, field_.force_stress), write_values(out, field_.joint_move);
@@ -415,13 +437,22 @@ void ArticulatedMethod::load(std::istream& in) {
     read_value(in, history_step_);
     read_value(in, loss_told_);
     read_value(in, deformation_told_);
-    read_values(in, euler_left_);
+    const std::size_t bodies = field_.x.size();
+    read_numbers(in, euler_left_, euler_left_.size(), 0, most_euler_steps);
+    for (std::vector<char>& drives : branches_) {
+        read_values(in, drives, drives.size());
+        for (const char branch : drives)
+            expect_sound(branch >= 0 && branch <= static_cast<char>(DriveRow::Branch::high));
+    }
     contacts_->load(in);
     if (elastic_) elastic_->load(in, has_history_);
-    if (keeps_stress_) read_values(in, field_.force_stress), read_values(in, field_.joint_move);
+    if (keeps_stress_) {
+        read_values(in, field_.force_stress, field_.force_stress.size());
+        read_values(in, field_.joint_move, field_.joint_move.size());
+    }
     if (!has_history_) return;
-    read_values(in, previous_q_);
-    read_values(in, previous_rate_);
+    read_values(in, previous_q_, bodies);
+    read_values(in, previous_rate_, bodies);
 }
 
 }  // namespace tenon::articulated

@@ -62,6 +62,7 @@ class ArticulatedMethod : public Stepper {
     Options options_;
     BodyField field_;
     std::vector<std::unique_ptr<Component>> components_;  // by joints alone
+    DriveBranches branches_;
     // of components whose links touch each other, by the pairs of bodies that do
     std::map<std::vector<std::uint64_t>, std::unique_ptr<Component>> merged_;
     std::vector<Component*> current_;        // what this step solves

@@ -175,8 +175,12 @@ void RowComponent::begin_step(const BodyField& field, const StepStart& start) {
         });
     linearisations_ = 0;
     for (std::size_t k = 0; k < joint_blocks_.size(); ++k) {
-        const auto& coordinate = start.state.joint_coordinate[joint_blocks_[k].joint];
-        for (int d = joint_blocks_[k].first_drive; d < joint_blocks_[k].drive_end; ++d)
+        const JointBlock& block = joint_blocks_[k];
+        const auto& coordinate = start.state.joint_coordinate[block.joint];
+        for (int d = block.first_drive; d < block.drive_end; ++d)
+            drives_[d].branch =
+                static_cast<DriveRow::Branch>((*start.branches)[block.joint][d - block.first_drive]);
+        for (int d = block.first_drive; d < block.drive_end; ++d)
             articulated::begin_step(drives_[d], joints_[k], coordinate, field, start);
     }
     for (std::size_t k = 0; k < coupling_blocks_.size(); ++k) {
@@ -363,6 +367,12 @@ void RowComponent::read_terms(const BodyField& field, BoundedTerm* terms) {
 Vec3 RowComponent::term_slope(std::size_t k, const Vec3& at) const {
     if (k < bounded_.size()) return Vec3(slope_at(drives_[bounded_[k].drive], at.x()), 0, 0);
     return contacts_->slope(contacts_->points()[contact_points_[k - bounded_.size()]], at);
+}
+
+void RowComponent::store_branches(DriveBranches& branches) const {
+    for (const JointBlock& block : joint_blocks_)
+        for (int d = block.first_drive; d < block.drive_end; ++d)
+            branches[block.joint][d - block.first_drive] = static_cast<char>(drives_[d].branch);
 }
 
 bool RowComponent::reached_limit() const {

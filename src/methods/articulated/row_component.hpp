@@ -25,6 +25,7 @@ class RowComponent : public Component, private BoundedTerms {
     void respond(BodyField& field, bool keep) override;
     BoundedTerms* bounded() override { return this; }
     double update_lag(const BodyField& field, bool settled) override;
+    void store_branches(DriveBranches& branches) const override;
     bool reached_limit() const override;
     void project(BodyField& field, std::vector<Mat34>& at_start) override;
     bool has_contacts() const override { return !contact_points_.empty(); }

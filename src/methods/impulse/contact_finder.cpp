@@ -275,6 +275,11 @@ void ContactFinder::save(std::ostream& out) const {
 void ContactFinder::load(std::istream& in) {
     read_values(in, manifolds_);
     read_values(in, contacts_);
+    const int bodies = static_cast<int>(radius_.size());
+    const long all = static_cast<long>(contacts_.size());
+    for (const Manifold& m : manifolds_)
+        expect_sound(m.a >= 0 && m.a < bodies && m.b >= 0 && m.b < bodies && m.begin >= 0 && m.count >= 0 &&
+                     static_cast<long>(m.begin) + m.count <= all);
 }
 
 }  // namespace tenon::impulse

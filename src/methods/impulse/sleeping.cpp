@@ -73,8 +73,8 @@ void Sleeping::save(std::ostream& out) const {
 }
 
 void Sleeping::load(std::istream& in) {
-    read_values(in, asleep_);
-    read_values(in, quiet_);
+    read_values(in, asleep_, asleep_.size());
+    read_values(in, quiet_, quiet_.size());
 }
 
 }  // namespace tenon::impulse
