@@ -4,7 +4,7 @@
 
 #include <Eigen/Cholesky>
 
-#include "math/rotation_vector.hpp"
+#include "math/rotation.hpp"
 #include "tenon/link_tree.hpp"
 
 namespace tenon::kinematics {
@@ -33,7 +33,7 @@ Residual residual(const Frames& frames, const std::vector<Target>& targets, doub
         row += 3;
         if (!target.rotation) continue;
         const Vec3 turn =
-            rotation_vector(*target.rotation * Quat(frames.rotation[at(target.link)]).conjugate());
+            logarithm_map(*target.rotation * Quat(frames.rotation[at(target.link)]).conjugate());
         out.error = std::max(out.error, turn.norm());
         out.r.segment<3>(row) = target.weight * length * turn;
         row += 3;

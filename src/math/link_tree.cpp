@@ -6,7 +6,7 @@
 
 #include <Eigen/Cholesky>
 
-#include "math/rotation_vector.hpp"
+#include "math/rotation.hpp"
 
 namespace tenon::kinematics {
 namespace {
@@ -253,7 +253,7 @@ VecX integrate(const Tree& tree, const VecX& q, const VecX& v, double time) {
                 if (free) out.segment<3>(link.q) += time * v.segment<3>(link.v);
                 const int first = free ? link.q + 3 : link.q;
                 const Quat turned =
-                    (quaternion(q, first) * turn_by(time * v.segment<3>(free ? link.v + 3 : link.v)))
+                    (quaternion(q, first) * exponential_map(time * v.segment<3>(free ? link.v + 3 : link.v)))
                         .normalized();
                 out[first] = turned.w();
                 out.segment<3>(first + 1) = turned.vec();
@@ -280,7 +280,7 @@ VecX difference(const Tree& tree, const VecX& from, const VecX& to) {
                 if (free) v.segment<3>(link.v) = to.segment<3>(link.q) - from.segment<3>(link.q);
                 const int first = free ? link.q + 3 : link.q;
                 v.segment<3>(free ? link.v + 3 : link.v) =
-                    rotation_vector(quaternion(from, first).conjugate() * quaternion(to, first));
+                    logarithm_map(quaternion(from, first).conjugate() * quaternion(to, first));
                 break;
             }
         }

@@ -6,6 +6,7 @@
 #include "geometry/mass_properties.hpp"
 #include "geometry/mesh_check.hpp"
 #include "geometry/shapes.hpp"
+#include "math/rotation.hpp"
 #include "model/elastic_build.hpp"
 #include "model/expand.hpp"
 #include "model/geometry_mesh.hpp"
@@ -17,12 +18,6 @@
 
 namespace tenon {
 namespace {
-
-Mat3 cross_matrix(const Vec3& w) {
-    Mat3 m;
-    m << 0, -w.z(), w.y(), w.z(), 0, -w.x(), -w.y(), w.x(), 0;
-    return m;
-}
 
 double diagonal(const Mesh& mesh) {
     Box3 box;
@@ -228,7 +223,7 @@ void add_body(Model& model, const Scene& scene, int index) {
     Mat34 q, rate;
     q.leftCols<3>() = body_rotation.toRotationMatrix();
     q.col(3) = spec.position - body_rotation * shape.geometry_frame.position;
-    rate.leftCols<3>() = cross_matrix(spec.angular_velocity) * q.leftCols<3>();
+    rate.leftCols<3>() = skew(spec.angular_velocity) * q.leftCols<3>();
     rate.col(3) = spec.linear_velocity;
 
     Bodies& bodies = model.bodies;

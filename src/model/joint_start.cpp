@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "math/rotation.hpp"
 #include "model/joint_rows.hpp"
 #include "tenon/error.hpp"
 #include "tenon/state.hpp"
@@ -168,9 +169,7 @@ class Placer {
     }
     Vec3 spin_of(int body) const {
         if (body < 0) return Vec3::Zero();
-        const Mat3 w = model_.bodies.start_rate[body].leftCols<3>() *
-                       model_.bodies.start_q[body].leftCols<3>().transpose();
-        return 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
+        return tenon::spin_of(model_.bodies.start_q[body], model_.bodies.start_rate[body]);
     }
     Vec3 velocity_at(int body, const Vec3& point) const {
         if (body < 0) return Vec3::Zero();

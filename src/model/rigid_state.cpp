@@ -37,18 +37,6 @@ Vec3 middle_spin(const RigidState& state, const Vec3& moments, const Vec3& L, do
 
 }  // namespace
 
-Mat3 nearest_rotation(const Mat3& A) {
-    // Newton's iteration for the polar factor (Higham): quadratic, and affine bodies start next to it.
-    Mat3 R = A;
-    for (int i = 0; i < 30; ++i) {
-        const Mat3 next = 0.5 * (R + R.inverse().transpose());
-        const double change = (next - R).cwiseAbs().maxCoeff();
-        R = next;
-        if (change < 1e-15) break;
-    }
-    return R;
-}
-
 RigidState rigid_state(const Mat34& q, const Mat34& rate) {
     RigidState state;
     const Mat3 A = q.leftCols<3>();
@@ -56,8 +44,7 @@ RigidState rigid_state(const Mat34& q, const Mat34& rate) {
     state.rotation = Quat(R).normalized();
     state.position = q.col(3);
     state.velocity = rate.col(3);
-    const Mat3 W = rate.leftCols<3>() * R.transpose();
-    state.spin = 0.5 * Vec3(W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1));
+    state.spin = spin_of(R, rate.leftCols<3>());
     return state;
 }
 
@@ -84,6 +71,15 @@ void store(const RigidState& rigid, State& state, int body) {
     state.rate[body] = to_rate(rigid);
 }
 
+Eigen::Matrix<double, 6, 1> scripted_twist(const Model& model, const State& state, int body, double dt) {
+    const Mat34& now = state.q[body];
+    const Mat34 next = scripted_pose(model, state, body, state.time + dt);
+    const Mat3 turn = next.leftCols<3>() * now.leftCols<3>().transpose();
+    Eigen::Matrix<double, 6, 1> twist;
+    twist << (next.col(3) - now.col(3)) / dt, logarithm_map(Quat(turn)) / dt;
+    return twist;
+}
+
 Mat3 world_inertia(const Quat& rotation, const Vec3& moments) {
     const Mat3 R = rotation.toRotationMatrix();
     return R * moments.asDiagonal() * R.transpose();
@@ -91,24 +87,6 @@ Mat3 world_inertia(const Quat& rotation, const Vec3& moments) {
 
 Mat3 world_inverse_inertia(const Quat& rotation, const Vec3& moments) {
     return world_inertia(rotation, moments.cwiseInverse());
-}
-
-Quat exponential_map(const Vec3& rotation_vector) {
-    const double angle = rotation_vector.norm();
-    // sin(a/2)/a, by its series where the quotient loses digits
-    const double s = angle < 1e-4 ? 0.5 - angle * angle / 48.0 : std::sin(0.5 * angle) / angle;
-    Quat q;
-    q.w() = std::cos(0.5 * angle);
-    q.vec() = s * rotation_vector;
-    return q.normalized();
-}
-
-Vec3 logarithm_map(const Quat& rotation) {
-    const double sign = rotation.w() < 0 ? -1.0 : 1.0;
-    const Vec3 v = sign * rotation.vec();
-    const double s = v.norm();
-    if (s < 1e-9) return 2.0 * v;
-    return (2.0 * std::atan2(s, sign * rotation.w()) / s) * v;
 }
 
 void advance(RigidState& state, const Vec3& moments, double dt) {

@@ -1,6 +1,7 @@
 // A rigid body's pose and twist, its inertia in the world frame, and how it turns.
 #pragma once
 
+#include "math/rotation.hpp"
 #include "tenon/state.hpp"
 
 namespace tenon::model {
@@ -12,12 +13,6 @@ struct RigidState {
     Vec3 spin = Vec3::Zero();          // angular velocity, world frame
 };
 
-inline Mat3 skew(const Vec3& v) {
-    Mat3 m;
-    m << 0, -v.z(), v.y(), v.z(), 0, -v.x(), -v.y(), v.x(), 0;
-    return m;
-}
-
 // To and from the common form of a body's state. An affine map is taken to its nearest rotation (polar
 // decomposition); its rate to the spin that fits it best: the axial part of dA/dt R^T.
 RigidState rigid_state(const Mat34& q, const Mat34& rate);
@@ -26,20 +21,16 @@ Mat34 to_q(const RigidState& state);
 Mat34 to_rate(const RigidState& state);  // dA/dt = spin x A
 void store(const RigidState& rigid, State& state, int body);
 
-// The rotation nearest to A (det A > 0).
-Mat3 nearest_rotation(const Mat3& A);
-
 // R diag(moments) R^T, and its inverse.
 Mat3 world_inertia(const Quat& rotation, const Vec3& moments);
 Mat3 world_inverse_inertia(const Quat& rotation, const Vec3& moments);
 
-// exp of a rotation vector, accurate for tiny and for large angles; and its inverse, with an angle in [0, pi].
-Quat exponential_map(const Vec3& rotation_vector);
-Vec3 logarithm_map(const Quat& rotation);
-
 inline Vec3 velocity_at(const RigidState& state, const Vec3& point) {
     return state.velocity + state.spin.cross(point - state.position);
 }
+
+// The constant velocity and spin that take a scripted body to where its script has it at the end of the step.
+Eigen::Matrix<double, 6, 1> scripted_twist(const Model& model, const State& state, int body, double dt);
 
 // Free flight over dt. The rotation follows the spin at the middle of the step, which is found from the
 // angular momentum: that stays exact, energy errors do not accumulate, and no gyroscopic torque is needed.

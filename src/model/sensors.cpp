@@ -1,14 +1,11 @@
 #include "model/sensors.hpp"
 
 #include "geometry/surface_distance.hpp"
+#include "math/rotation.hpp"
 #include "model/joint_rows.hpp"
 
 namespace tenon {
 namespace {
-
-Vec3 axial(const Mat3& w) {
-    return 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
-}
 
 // What sensors look at.
 struct Now {
@@ -50,7 +47,7 @@ Values frame_values(const SensorSpec& sensor, const Now& now, const std::vector<
     }
     const Vec3 velocity = transform(rate, place.local);
     if (sensor.type == SensorSpec::Type::velocity) {
-        const Vec3 spin = axial(rate.leftCols<3>() * q.leftCols<3>().transpose());
+        const Vec3 spin = spin_of(q, rate);
         const Mat3 to = sensor.body_frame ? Mat3(place.axes.transpose()) : Mat3(Mat3::Identity());
         append(out, to * velocity);
         append(out, to * spin);

@@ -6,6 +6,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "math/binary_io.hpp"
+#include "math/rotation.hpp"
 #include "model/joint_rows.hpp"
 
 namespace tenon::run {
@@ -40,7 +41,7 @@ double kinetic_energy(const Bodies& bodies, int body, const Mat34& rate) {
 // The rotation vector of the turn from one linear part to another, both rotations but for a little strain.
 Vec3 turn_between(const Mat34& from, const Mat34& to) {
     const Mat3 q = to.leftCols<3>() * from.leftCols<3>().transpose();
-    const Vec3 sine = 0.5 * Vec3(q(2, 1) - q(1, 2), q(0, 2) - q(2, 0), q(1, 0) - q(0, 1));
+    const Vec3 sine = axial(q);
     const double size = sine.norm();
     return size < 1e-300 ? Vec3(Vec3::Zero()) : Vec3(sine * (std::atan2(size, 0.5 * (q.trace() - 1)) / size));
 }
@@ -62,12 +63,6 @@ double strain_energy(const Model& model, int body, const Mat34& q) {
     const Vec3 strain = squares.cwiseMax(0.0).cwiseSqrt().array() - 1.0;
     return model.bodies.volume[body] *
            (mu * strain.squaredNorm() + 0.5 * lambda * strain.sum() * strain.sum());
-}
-
-// World-frame angular velocity: the axial vector of (dA/dt) A^T.
-Vec3 spin_of(const Mat34& q, const Mat34& rate) {
-    const Mat3 w = rate.leftCols<3>() * q.leftCols<3>().transpose();
-    return 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
 }
 
 double metric(const StepReport& report, const char* name, double fallback) {

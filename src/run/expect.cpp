@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "math/rotation.hpp"
 #include "run/run_loop.hpp"
 #include "tenon/error.hpp"
 
@@ -37,22 +38,11 @@ const char* unit_of(const std::string& quantity) {
 // bodies are close enough to rigid that the quaternion of the columns, normalised, is the rotation.
 Vec3 turn_between(const Mat34& from, const Mat34& to) {
     const Mat3 relative = to.leftCols<3>() * from.leftCols<3>().transpose();
-    Quat turn(relative);
-    turn.normalize();
-    if (turn.w() < 0) turn.coeffs() *= -1;
-    const double sine = turn.vec().norm();
-    if (sine < 1e-300) return Vec3::Zero();
-    return turn.vec() * (2 * std::atan2(sine, turn.w()) / sine);
+    return logarithm_map(Quat(relative).normalized());
 }
 
 Vec3 geometry_position(const Model& model, int body, const Mat34& q) {
     return transform(q, model.shape_of(body).geometry_frame.position);
-}
-
-// World-frame angular velocity: the axial vector of (dA/dt) A^-1, with A^-1 taken as A^T.
-Vec3 angular_velocity(const Mat34& q, const Mat34& rate) {
-    const Mat3 w = rate.leftCols<3>() * q.leftCols<3>().transpose();
-    return 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
 }
 
 struct Center {
@@ -173,7 +163,7 @@ double ExpectChecker::Data::body_value(const Model& model, const State& state, c
                                     .velocity.norm()
                               : state.rate[body].col(3).norm();
     const Mat34& q = state.q[body];
-    if (quantity == "spin") return angular_velocity(q, state.rate[body]).norm();
+    if (quantity == "spin") return spin_of(q, state.rate[body]).norm();
     if (quantity == "tilt") {
         // How far what pointed up at the start has turned away from up.
         const Vec3 local = start_q[body].leftCols<3>().transpose() * up;

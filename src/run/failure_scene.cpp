@@ -5,24 +5,12 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <Eigen/SVD>
 
+#include "math/rotation.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::run {
 namespace {
-
-Mat3 nearest_rotation(const Mat3& A) {
-    const Eigen::JacobiSVD<Mat3> svd(A, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    Mat3 U = svd.matrixU();
-    if ((U * svd.matrixV().transpose()).determinant() < 0) U.col(2) *= -1;
-    return U * svd.matrixV().transpose();
-}
-
-Vec3 spin_of(const Mat3& R, const Mat3& rate) {
-    const Mat3 w = rate * R.transpose();
-    return 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
-}
 
 void place_body(BodySpec& body, const Model& model, const State& state, int i) {
     const Pose& frame = model.shape_of(i).geometry_frame;

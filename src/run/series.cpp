@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "math/rotation.hpp"
 #include "run/csv.hpp"
 #include "run/joint_drives.hpp"
 #include "tenon/error.hpp"
@@ -53,12 +54,6 @@ double by_name(const Named& values, const std::string& name) {
     for (const auto& [key, value] : values)
         if (key == name) return value;
     return no_value;
-}
-
-// World-frame angular velocity: the axial vector of (dA/dt) A^T.
-Vec3 angular_velocity(const Mat34& q, const Mat34& rate) {
-    const Mat3 w = rate.leftCols<3>() * q.leftCols<3>().transpose();
-    return 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
 }
 
 int axis_of(char letter) {
@@ -171,7 +166,7 @@ class Resolver {
         source.series.unit = quantity.unit;
         source.of_frame = [body, value = quantity.value](const Frame& frame) {
             const Mat34 &q = frame.q[body], &rate = frame.rate[body];
-            return value({q.col(3), rate.col(3), angular_velocity(q, rate)});
+            return value({q.col(3), rate.col(3), spin_of(q, rate)});
         };
     }
 

@@ -6,6 +6,7 @@
 
 #include <Eigen/LU>
 
+#include "math/rotation.hpp"
 #include "serve/byte_writer.hpp"
 #include "serve/half.hpp"
 #include "tenon/error.hpp"
@@ -26,11 +27,6 @@ bool deformed(const Mat34& q) {
     const Mat3 a = q.leftCols<3>();
     return (a.transpose() * a - Mat3::Identity()).cwiseAbs().maxCoeff() > visible_deformation ||
            a.determinant() < 0;
-}
-
-Vec3 angular_velocity(const Mat34& q, const Mat34& rate) {
-    const Mat3 w = rate.leftCols<3>() * q.leftCols<3>().transpose();
-    return 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
 }
 
 std::vector<std::vector<render::Vec3f>> drawn_vertices(const OpenRun& run, const Frame& frame) {
@@ -153,7 +149,7 @@ void add_velocities(ByteWriter& out, const std::vector<std::uint32_t>& bodies,
     std::vector<std::uint16_t> values;
     for (const Frame& frame : frames)
         for (const std::uint32_t body : bodies) {
-            const Vec3 w = angular_velocity(frame.q[body], frame.rate[body]);
+            const Vec3 w = spin_of(frame.q[body], frame.rate[body]);
             for (int k = 0; k < 3; ++k) values.push_back(to_half(frame.rate[body](k, 3)));
             for (int k = 0; k < 3; ++k) values.push_back(to_half(w[k]));
         }

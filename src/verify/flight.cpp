@@ -1,4 +1,5 @@
 #include "verify/flight.hpp"
+#include "math/rotation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,11 +15,6 @@ constexpr double handed_on = 1.0 / 3.0;  // BDF2: of what pushed a body in one s
 constexpr double speed_share = 1e-6;     // of the speed: rounding, and solvers' tolerances
 constexpr double disagreement =
     0.5;  // of all paths: single impacts and whirls may disagree, not most of a run
-
-Vec3 spin_of(const Mat34& q, const Mat34& rate) {
-    const Mat3 w = rate.leftCols<3>() * q.leftCols<3>().transpose();
-    return 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
-}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <Eigen/LU>
 #include <nlohmann/json.hpp>
 
+#include "math/rotation.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::verify {
@@ -140,10 +141,8 @@ JointAudit::JointAudit(const run::RunReader& run, const nlohmann::json& scene, c
 JointAudit::Seen JointAudit::see(const run::Frame& frame, const Side& side) const {
     if (side.body < 0) return {side.point, Vec3::Zero(), Vec3::Zero(), side.frame};
     const Mat34 &q = frame.q[side.body], &rate = frame.rate[side.body];
-    const Mat3 w = rate.leftCols<3>() * q.leftCols<3>().transpose();
     return {q.leftCols<3>() * side.point + q.col(3), rate.leftCols<3>() * side.point + rate.col(3),
-            0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1)),
-            q.leftCols<3>() * side.frame};
+            spin_of(q, rate), q.leftCols<3>() * side.frame};
 }
 
 double JointAudit::residual(const Entry& joint, const Seen& a, const Seen& b) const {

@@ -1,4 +1,5 @@
 #include "verify/motion.hpp"
+#include "math/rotation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,20 +18,8 @@ constexpr int max_pieces = 600;
 constexpr int min_pieces = 6;
 constexpr std::size_t large_surfaces = 20000;
 
-Mat3 rotation_of(const Mat3& A) {
-    const Eigen::JacobiSVD<Mat3> svd(A, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    Mat3 R = svd.matrixU() * svd.matrixV().transpose();
-    if (R.determinant() < 0) {
-        Mat3 U = svd.matrixU();
-        U.col(2) *= -1;
-        R = U * svd.matrixV().transpose();
-    }
-    return R;
-}
-
-Vec3 spin_of(const Mat34& q, const Mat34& rate) {
-    const Mat3 w = rate.leftCols<3>() * rotation_of(q.leftCols<3>()).transpose();
-    return 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
+Vec3 rigid_spin(const Mat34& q, const Mat34& rate) {
+    return spin_of(nearest_rotation(q.leftCols<3>()), rate.leftCols<3>());
 }
 
 // Cubic on 0..1 from 0 to 1 with the given slopes at its ends.
@@ -123,12 +112,12 @@ LikelyMotion::LikelyMotion(const Travel& travel, double seconds, const Vec3& gra
     w0_ = w1_ = axis_ = Vec3::Zero();
     rotation_ = stretch_start_ = stretch_end_ = Mat3::Identity();
     if (elastic_) return;
-    rotation_ = rotation_of(q0.leftCols<3>());
-    const Mat3 end = rotation_of(q1.leftCols<3>());
+    rotation_ = nearest_rotation(q0.leftCols<3>());
+    const Mat3 end = nearest_rotation(q1.leftCols<3>());
     stretch_start_ = rotation_.transpose() * q0.leftCols<3>();
     stretch_end_ = end.transpose() * q1.leftCols<3>();
-    w0_ = spin_of(q0, travel.rate_start);
-    w1_ = spin_of(q1, travel.rate_end);
+    w0_ = rigid_spin(q0, travel.rate_start);
+    w1_ = rigid_spin(q1, travel.rate_end);
     // The smallest turn between the two poses, and as many whole turns as the spin asks for.
     const Eigen::AngleAxisd turn(Mat3(end * rotation_.transpose()));
     const Vec3 wanted = 0.5 * seconds * (w0_ + w1_);

@@ -183,7 +183,7 @@ TEST(AffineFreeFlight, ClosedFormStepAgreesWithNewton) {
             EXPECT_LT((fast.q - slow.q).norm(), 1e-8) << h;
         } else {
             // Two radians in one step. In the rigid limit it is the rotation nearest to target x moments.
-            const Mat3 limit = affine::nearest_rotation(target.leftCols<3>() * inertia.moments.asDiagonal());
+            const Mat3 limit = nearest_rotation(target.leftCols<3>() * inertia.moments.asDiagonal());
             EXPECT_LT((fast.q.leftCols<3>() - limit).norm(), 1e-6);
         }
     }

@@ -125,7 +125,7 @@ TEST(Corotated, RetractionTurnsByRotations) {
     S += 2.0 * dS;
     const Mat3 R = random_rotation();
     Mat3 rotation = R, stretch = S;
-    retract(kind, skew_matrix(w) * S + dS, rotation, stretch);
+    retract(kind, skew(w) * S + dS, rotation, stretch);
     EXPECT_LT((stretch - S - dS).norm(), 1e-14);
     const Mat3 turn = Eigen::AngleAxisd(w.norm(), w.normalized()).toRotationMatrix();
     EXPECT_LT((rotation - R * turn).norm(), 1e-14);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +9,8 @@
 #include "geometry/tet_mesh.hpp"
 #include "math/binary_io.hpp"
 #include "math/parallel.hpp"
+#include "math/union_find.hpp"
+#include "model/rigid_state.hpp"
 
 namespace tenon::adaptive {
 namespace {
@@ -20,16 +21,6 @@ constexpr char kAsks = 2;            // of SolidState::rigid: since this step
 constexpr double kStill = 1e-3;      // of what gravity gives in a step: slower solids rest
 constexpr double kWorthwhile = 0.1;  // share of a solid that must be rigid to be worth its forecasts
 constexpr int kLongestWait = 4;      // times steps_before_rigid, when elements ask and are woken at once
-
-// The twist that takes a scripted body to where its script has it at the end of the step.
-Vec6 scripted_twist(const Model& model, const State& state, int i, const model::RigidState& now, double dt) {
-    const model::RigidState next =
-        model::rigid_state(scripted_pose(model, state, i, state.time + dt), Mat34::Zero());
-    Vec6 twist;
-    twist << (next.position - now.position) / dt,
-        model::logarithm_map(next.rotation * now.rotation.conjugate()) / dt;
-    return twist;
-}
 
 // Slivers are allowed, but they make a body stiffer than it should be.
 std::vector<std::string> sliver_warnings(const Model& model) {
@@ -72,21 +63,13 @@ AdaptiveMethod::AdaptiveMethod(const Model& model, const State& state, const Par
 // Solids that hang on the same dynamic body are one system; everything else is a system of its own.
 void AdaptiveMethod::make_groups(const Model& model, const State& state) {
     const int solids = static_cast<int>(solids_.size()), bodies = model.bodies.size();
-    std::vector<int> parent(solids + bodies);
-    std::iota(parent.begin(), parent.end(), 0);
-    const auto root = [&](int i) {
-        while (parent[i] != i) i = parent[i] = parent[parent[i]];
-        return i;
-    };
+    UnionFind joined(solids + bodies);
     for (int s = 0; s < solids; ++s)
-        for (int holder : solids_[s].holders) {
-            const int a = root(s), b = root(solids + holder);
-            parent[std::max(a, b)] = std::min(a, b);
-        }
+        for (int holder : solids_[s].holders) joined.join(s, solids + holder);
     std::vector<std::vector<int>> of_solids(solids + bodies), of_bodies(solids + bodies);
-    for (int s = 0; s < solids; ++s) of_solids[root(s)].push_back(s);
+    for (int s = 0; s < solids; ++s) of_solids[joined.root(s)].push_back(s);
     for (int b = 0; b < bodies; ++b)
-        if (state.dynamic(b)) of_bodies[root(solids + b)].push_back(b);
+        if (state.dynamic(b)) of_bodies[joined.root(solids + b)].push_back(b);
     group_of_solid_.assign(solids, -1);
     group_of_body_.assign(bodies, -1);
     for (int i = 0; i < solids + bodies; ++i) {
@@ -153,7 +136,7 @@ void AdaptiveMethod::gather(const Model& model, const State& state, double dt) {
     for (int i = 0; i < count; ++i) {
         bodies_[i] = model::rigid_state(state, i);
         if (state.type[i] == BodyType::kinematic_body)
-            body_rates_[i] = scripted_twist(model, state, i, bodies_[i], dt);
+            body_rates_[i] = model::scripted_twist(model, state, i, dt);
     }
     external_wrenches(model, state, state.time, wrenches_);
     wrenches_.resize(count);

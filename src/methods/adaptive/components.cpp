@@ -237,7 +237,7 @@ Component rigid_component(const Solid& solid, const SolidState& part, std::vecto
     c.state.spin = axes * (axes.transpose() * spin_momentum).cwiseQuotient(c.moments);
     for (int v : vertices) {
         if (solid.damping[v] == 0) continue;
-        const Mat3 cross = model::skew(axes.transpose() * (part.x[v] - center));  // v = velocity - r x spin
+        const Mat3 cross = skew(axes.transpose() * (part.x[v] - center));  // v = velocity - r x spin
         c.damping.topLeftCorner<3, 3>() += solid.damping[v] * Mat3::Identity();
         c.damping.topRightCorner<3, 3>() -= solid.damping[v] * cross;
         c.damping.bottomLeftCorner<3, 3>() += solid.damping[v] * cross;

@@ -265,7 +265,7 @@ int MixedSystem::corner_maps(const StepInput& in, int k, int vertex, std::array<
     if (frame < 0) return 0;
     node = {frame, frame + 1};
     block[0].setIdentity();
-    block[1] = -model::skew(state.x[vertex] - frame_center(in, solids_[k], owner));
+    block[1] = -skew(state.x[vertex] - frame_center(in, solids_[k], owner));
     return 2;
 }
 
@@ -276,7 +276,7 @@ void MixedSystem::add_mixed_element(const MixedPlaces& at, const std::array<Vec3
         for (int b = 0; b < 4; ++b) rows[i][b].setZero();
     for (int a = 0; a < 4; ++a) {
         if (at.slot[a] < 0) continue;
-        const Mat3 turn = model::skew(arm[a]);
+        const Mat3 turn = skew(arm[a]);
         for (int b = 0; b < 4; ++b) {
             if (at.slot[b] < 0) continue;
             const auto block = s.block<3, 3>(3 * a, 3 * b);
@@ -291,7 +291,7 @@ void MixedSystem::add_mixed_element(const MixedPlaces& at, const std::array<Vec3
             const int j = at.slot[b];
             if (j < 0 || j > i) continue;
             sum[j] += rows[i][b];
-            if (at.rigid[b] && j < i) sum[j + 1].noalias() -= rows[i][b] * model::skew(arm[b]);
+            if (at.rigid[b] && j < i) sum[j + 1].noalias() -= rows[i][b] * skew(arm[b]);
         }
         for (int j = 0; j < i; ++j, ++entry) {
             Eigen::Map<Mat3> target(matrix_.lower_block(at.entry[entry]));
@@ -451,7 +451,7 @@ void MixedSystem::add_body_point(const StepInput& in, int body, const Vec3& poin
     map.count = 2;
     map.node = {node, node + 1};
     map.block[0].setIdentity();
-    map.block[1] = -model::skew(point - in.bodies[body].position);
+    map.block[1] = -skew(point - in.bodies[body].position);
 }
 
 Vec3 MixedSystem::vertex_velocity(int solid, int vertex) const {

@@ -212,7 +212,7 @@ void respond_to(const Solid& solid, const SolidState& part, const std::vector<Ve
                 int count, double h, bool blocks, ElementBatch& batch, const Linearised* about) {
     const ElasticElements& e = solid.elements;
     const int drives = static_cast<int>(solid.drives.size());
-    const Mat3 turn = model::skew(part.spin), chord = turn + 0.5 * h * turn * turn;
+    const Mat3 turn = skew(part.spin), chord = turn + 0.5 * h * turn * turn;
     const bool turns = !part.spin.isZero(0.0);
     ElementBatch elastic;
     for (int l = 0; l < ElementBatch::lanes; ++l) {

@@ -49,7 +49,7 @@ void add_fixed_coordinates(HoldBuilder& hold, const std::array<bool, 6>& fixed, 
     } else if (turns_fixed == 1) {
         // No turning about one world axis: a condition on the rate, linear at the start of each step.
         const int axis = fixed[3] ? 0 : fixed[4] ? 1 : 2;
-        const Mat3 turn = cross_matrix(Vec3::Unit(axis)) * A;
+        const Mat3 turn = skew(Vec3::Unit(axis)) * A;
         Vec12 row = Vec12::Zero();
         row.head<9>() = Eigen::Map<const Eigen::Matrix<double, 9, 1>>(turn.data());
         hold.fix_row(row);

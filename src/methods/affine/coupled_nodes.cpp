@@ -126,8 +126,8 @@ Mat12 increment_map(const CoupledNode& node, const Mat34& q) {
     }
     Mat12 map = Mat12::Zero();
     for (int k = 0; k < 3; ++k) {
-        map.block<3, 3>(3 * k, 0) = -cross_matrix(q.col(k));  // w x a_k
-        map.block<3, 1>(3 * k, 6 + k) = q.col(k);             // E_kk
+        map.block<3, 3>(3 * k, 0) = -skew(q.col(k));  // w x a_k
+        map.block<3, 1>(3 * k, 6 + k) = q.col(k);     // E_kk
     }
     map.block<3, 3>(9, 3).setIdentity();
     constexpr int pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
@@ -154,7 +154,7 @@ Mat34 moved(const CoupledNode& node, const Mat34& q, const Vec12& increment, dou
     E << d[6], d[9], d[10], d[9], d[7], d[11], d[10], d[11], d[8];
     const Mat3 A = q.leftCols<3>();
     Mat34 out;
-    out.leftCols<3>() = rotation_of(t * d.head<3>()) * (A + t * A * E);
+    out.leftCols<3>() = rotation_matrix(t * d.head<3>()) * (A + t * A * E);
     out.col(3) = q.col(3) + t * d.segment<3>(3);
     return out;
 }

@@ -343,7 +343,7 @@ Vec6 twist_row(const Mat34& gradient, const Mat34& q) {
 
 Mat34 rate_of(const ImpactBody& body, const Mat34& q) {
     Mat34 rate;
-    rate.leftCols<3>() = cross_matrix(body.w) * q.leftCols<3>();
+    rate.leftCols<3>() = skew(body.w) * q.leftCols<3>();
     rate.col(3) = body.v;
     return rate;
 }
@@ -354,7 +354,7 @@ void restart_history(const Mat34& q, const Mat34& rate, const Inertia& inertia, 
     history.older_q = extrapolate_rigidly(q, rate, inertia, -h);
     history.older_q.col(3) += 0.5 * h * h * acceleration.col(3);
     history.older_rate.leftCols<3>() =
-        cross_matrix(angular_velocity(q, rate, inertia)) * history.older_q.leftCols<3>();
+        skew(angular_velocity(q, rate, inertia)) * history.older_q.leftCols<3>();
     history.older_rate.col(3) = rate.col(3) - h * acceleration.col(3);
 }
 

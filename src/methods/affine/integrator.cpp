@@ -7,11 +7,6 @@
 namespace tenon::affine {
 namespace {
 
-// Twice the axial vector of the skew part: for X = sum_k m_k v_k x_k^T it is the sum of m_k x_k x v_k.
-Vec3 axial(const Mat3& X) {
-    return {X(2, 1) - X(1, 2), X(0, 2) - X(2, 0), X(1, 0) - X(0, 1)};
-}
-
 // Inertia tensor about the centre of mass in the world frame.
 Mat3 inertia_tensor(const Mat3& A, const Inertia& inertia) {
     const Mat3 second = A * inertia.moments.asDiagonal() * A.transpose();
@@ -19,7 +14,8 @@ Mat3 inertia_tensor(const Mat3& A, const Inertia& inertia) {
 }
 
 Vec3 angular_momentum_of(const Mat3& A, const Mat3& A_rate, const Inertia& inertia) {
-    return axial(A_rate * inertia.moments.asDiagonal() * A.transpose());
+    // of X = sum_k m_k v_k x_k^T, twice the axial vector is the sum of m_k x_k x v_k
+    return 2.0 * axial(A_rate * inertia.moments.asDiagonal() * A.transpose());
 }
 
 }  // namespace
@@ -30,24 +26,12 @@ Integrator integrator_named(const std::string& name) {
     return Integrator::implicit_euler;
 }
 
-Mat3 cross_matrix(const Vec3& w) {
-    Mat3 W;
-    W << 0, -w.z(), w.y(), w.z(), 0, -w.x(), -w.y(), w.x(), 0;
-    return W;
-}
-
-Mat3 rotation_of(const Vec3& w) {
-    const double angle = w.norm();
-    return angle > 0.0 ? Mat3(Eigen::AngleAxisd(angle, w / angle).toRotationMatrix())
-                       : Mat3(Mat3::Identity());
-}
-
 Mat34 retract(const Mat34& q, const Mat34& step, double t) {
     const Mat3 A = q.leftCols<3>();
     const Mat3 X = step.leftCols<3>() * A.inverse();
     const Mat3 S = 0.5 * (X + X.transpose());
     Mat34 moved;
-    moved.leftCols<3>() = rotation_of(0.5 * t * axial(X)) * (A + t * S * A);
+    moved.leftCols<3>() = rotation_matrix(t * axial(X)) * (A + t * S * A);
     moved.col(3) = q.col(3) + t * step.col(3);
     return moved;
 }
@@ -93,7 +77,7 @@ Vec3 angular_velocity(const Mat34& q, const Mat34& rate, const Inertia& inertia)
 
 Mat34 rigid_part_of_rate(const Mat34& q, const Mat34& rate, const Inertia& inertia) {
     Mat34 rigid = rate;
-    rigid.leftCols<3>() = cross_matrix(angular_velocity(q, rate, inertia)) * q.leftCols<3>();
+    rigid.leftCols<3>() = skew(angular_velocity(q, rate, inertia)) * q.leftCols<3>();
     return rigid;
 }
 
@@ -105,9 +89,9 @@ Mat34 rigid_acceleration(const Mat34& q, const Mat34& rate, const Mat34& acceler
     const Vec3 torque = angular_momentum_of(A, acceleration.leftCols<3>(), inertia);
     const Mat3 I = inertia_tensor(A, inertia);
     const Vec3 spin_up = I.inverse() * (torque - w.cross(I * w));
-    const Mat3 W = cross_matrix(w);
+    const Mat3 W = skew(w);
     Mat34 rigid = acceleration;
-    rigid.leftCols<3>() = (cross_matrix(spin_up) + W * W) * A;
+    rigid.leftCols<3>() = (skew(spin_up) + W * W) * A;
     return rigid;
 }
 
@@ -116,7 +100,7 @@ Mat34 extrapolate_rigidly(const Mat34& q, const Mat34& rate, const Inertia& iner
     const double angle = turn.norm();
     Mat34 moved = q;
     if (angle > 0.0) {
-        const Mat3 W = cross_matrix(turn);
+        const Mat3 W = skew(turn);
         const double a = angle > 1e-4 ? std::sin(angle) / angle : 1.0 - angle * angle / 6.0;
         const double half = std::sin(0.5 * angle) / angle;
         const double b = angle > 1e-4 ? 2.0 * half * half : 0.5 - angle * angle / 24.0;
@@ -127,7 +111,7 @@ Mat34 extrapolate_rigidly(const Mat34& q, const Mat34& rate, const Inertia& iner
 }
 
 Mat3 torque_force(const Mat3& A, const Vec3& torque) {
-    return 0.5 * cross_matrix(torque) * A.inverse().transpose();
+    return 0.5 * skew(torque) * A.inverse().transpose();
 }
 
 }  // namespace tenon::affine

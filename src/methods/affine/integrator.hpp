@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "math/rotation.hpp"
 #include "tenon/types.hpp"
 
 namespace tenon::affine {
@@ -52,9 +53,6 @@ Mat34 extrapolate_rigidly(const Mat34& q, const Mat34& rate, const Inertia& iner
 
 // The force on q that does the work of a torque: G : dA = torque . w for dA = [w] A.
 Mat3 torque_force(const Mat3& A, const Vec3& torque);
-
-Mat3 cross_matrix(const Vec3& w);
-Mat3 rotation_of(const Vec3& w);  // exp of cross_matrix(w)
 
 // q + t step to first order, with rotations kept rotations: dA = (W + S) A becomes exp(t W) (A + t S A).
 Mat34 retract(const Mat34& q, const Mat34& step, double t);

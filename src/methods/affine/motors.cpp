@@ -32,7 +32,7 @@ Vec3 axis_of(const State& state, const Joint& joint) {
 
 // v . (A u) as a row over q, with v across the axis and at a right angle to where u is after turning by `angle`.
 Vec12 turn_row(const Mat34& q, const Vec3& u, const Vec3& axis, double angle) {
-    const Vec3 turned = rotation_of(angle * axis) * (q.leftCols<3>() * u).normalized();
+    const Vec3 turned = rotation_matrix(angle * axis) * (q.leftCols<3>() * u).normalized();
     const Vec3 v = axis.cross(turned);
     Vec12 row = Vec12::Zero();
     for (int k = 0; k < 3; ++k) row.segment<3>(3 * k) = u[k] * v;

@@ -28,7 +28,7 @@ Mat34 move_along(const Mat34& q, const Direction& direction, int index, double t
     if (!direction.rigid) return retract(q, direction.step[index], t);
     const Mat3 A = q.leftCols<3>();
     Mat34 moved;
-    moved.leftCols<3>() = rotation_of(t * direction.turn[index]) * (A + t * A * direction.stretch[index]);
+    moved.leftCols<3>() = rotation_matrix(t * direction.turn[index]) * (A + t * A * direction.stretch[index]);
     moved.col(3) = q.col(3) + t * direction.step[index].col(3);
     return moved;
 }
@@ -282,7 +282,7 @@ void NewtonSystem<Dof>::solve(const Island& island, const StepContext& context, 
                               (8.0 * body.rigidity + stretch_[n] +
                                0.5 * (body.inertia.moments[i] + body.inertia.moments[j]));
             out.turn[n] = d.template head<3>();
-            step.leftCols<3>() = cross_matrix(out.turn[n]) * A + A * E;
+            step.leftCols<3>() = skew(out.turn[n]) * A + A * E;
             step.col(3) = d.template tail<3>();
         } else {
             step = Eigen::Map<const Mat34>(d.data());
@@ -372,7 +372,7 @@ void NewtonSystem<Dof>::second_order_correction(const Island& island, const Step
             const Eigen::Map<const Eigen::Matrix<double, Dof, 1>> d(correction_.data() + Dof * n);
             if constexpr (Dof == 6) {
                 trial[n].template leftCols<3>() =
-                    (rotation_of(d.template head<3>()) * trial[n].template leftCols<3>()).eval();
+                    (rotation_matrix(d.template head<3>()) * trial[n].template leftCols<3>()).eval();
                 trial[n].col(3) += d.template tail<3>();
             } else {
                 trial[n] = retract(trial[n], Eigen::Map<const Mat34>(d.data()), 1.0);

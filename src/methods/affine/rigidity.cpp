@@ -1,42 +1,22 @@
 #include "methods/affine/rigidity.hpp"
+#include "math/svd3.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
-#include <Eigen/SVD>
 
 namespace tenon::affine {
 namespace {
-
-// A = U diag(s) V^T with U, V rotations: a reflection ends up as a negative last singular value.
-struct SignedSvd {
-    Mat3 U, V;
-    Vec3 s;
-};
-
-SignedSvd signed_svd(const Mat3& A) {
-    const Eigen::JacobiSVD<Mat3> svd(A, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    SignedSvd out{svd.matrixU(), svd.matrixV(), svd.singularValues()};
-    if (out.U.determinant() < 0) {
-        out.U.col(2) *= -1.0;
-        out.s(2) *= -1.0;
-    }
-    if (out.V.determinant() < 0) {
-        out.V.col(2) *= -1.0;
-        out.s(2) *= -1.0;
-    }
-    return out;
-}
 
 Eigen::Matrix<double, 9, 1> flatten(const Mat3& matrix) {
     return Eigen::Map<const Eigen::Matrix<double, 9, 1>>(matrix.data());
 }
 
 // The rotation mode of axes i, j: U (e_i e_j^T - e_j e_i^T) V^T / sqrt 2.
-Eigen::Matrix<double, 9, 1> twist_mode(const SignedSvd& svd, int i, int j) {
-    const Mat3 mode = svd.U.col(i) * svd.V.col(j).transpose() - svd.U.col(j) * svd.V.col(i).transpose();
+Eigen::Matrix<double, 9, 1> twist_mode(const RotationSvd& svd, int i, int j) {
+    const Mat3 mode = svd.u.col(i) * svd.v.col(j).transpose() - svd.u.col(j) * svd.v.col(i).transpose();
     return flatten(mode) * std::sqrt(0.5);
 }
 
@@ -58,7 +38,7 @@ Mat9 orthogonality_hessian(const Mat3& A, bool project) {
 
 // 8 I - 8 dR/dA: the rotation modes have eigenvalue 8 - 16 / (s_i + s_j), all others 8.
 Mat9 arap_hessian(const Mat3& A, bool project) {
-    const SignedSvd svd = signed_svd(A);
+    const RotationSvd svd = rotation_svd(A);
     Mat9 H = 8.0 * Mat9::Identity();
     for (const auto& [i, j] : pairs) {
         double softening = 16.0 / std::max(svd.s(i) + svd.s(j), 1e-6);
@@ -76,7 +56,7 @@ Mat9 neo_hookean_hessian(const Mat3& A, bool project) {
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) H.block<3, 3>(3 * i, 3 * j) += 4.0 * B.col(j) * B.col(i).transpose();
     if (!project) return H;
-    const SignedSvd svd = signed_svd(A);
+    const RotationSvd svd = rotation_svd(A);
     for (const auto& [i, j] : pairs) {
         const double eigenvalue = 4.0 - 4.0 / (svd.s(i) * svd.s(j));
         if (eigenvalue >= 0.0) continue;
@@ -94,11 +74,6 @@ RigidityModel rigidity_model(const std::string& name) {
     return RigidityModel::orthogonality;
 }
 
-Mat3 nearest_rotation(const Mat3& X) {
-    const SignedSvd svd = signed_svd(X);
-    return svd.U * svd.V.transpose();
-}
-
 Mat3 positive_part(const Mat3& symmetric) {
     const Eigen::SelfAdjointEigenSolver<Mat3> eigen(symmetric);
     if (eigen.eigenvalues()(0) >= 0.0) return symmetric;
@@ -109,7 +84,7 @@ Mat3 positive_part(const Mat3& symmetric) {
 double rigidity_energy(RigidityModel model, const Mat3& A) {
     switch (model) {
         case RigidityModel::arap: {
-            const Vec3 s = signed_svd(A).s;
+            const Vec3 s = rotation_svd(A).s;
             return 4.0 * (s.array() - 1.0).square().sum();
         }
         case RigidityModel::neo_hookean: {
@@ -125,8 +100,8 @@ double rigidity_energy(RigidityModel model, const Mat3& A) {
 Mat3 rigidity_gradient(RigidityModel model, const Mat3& A) {
     switch (model) {
         case RigidityModel::arap: {
-            const SignedSvd svd = signed_svd(A);
-            return 8.0 * (A - svd.U * svd.V.transpose());
+            const RotationSvd svd = rotation_svd(A);
+            return 8.0 * (A - svd.u * svd.v.transpose());
         }
         case RigidityModel::neo_hookean:
             return 4.0 * (A - Mat3(A.inverse().transpose()));

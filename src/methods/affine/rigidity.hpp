@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "math/rotation.hpp"
 #include "tenon/types.hpp"
 
 namespace tenon::affine {
@@ -29,9 +30,6 @@ Mat3 rigidity_gradient(RigidityModel model, const Mat3& A);
 
 // Hessian over vec(A) by columns; `project` removes its negative eigenvalues.
 Mat9 rigidity_hessian(RigidityModel model, const Mat3& A, bool project);
-
-// The rotation R that maximises tr(R^T X).
-Mat3 nearest_rotation(const Mat3& X);
 
 // The nearest symmetric positive semidefinite matrix.
 Mat3 positive_part(const Mat3& symmetric);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "math/parallel.hpp"
+#include "math/rotation.hpp"
 
 namespace tenon::articulated {
 namespace {
@@ -45,7 +46,7 @@ Mat34 DenseBody::apply_inverse(const Mat3& rotation, const Mat34& load) const {
         Vec6 rhs;
         rhs << torque_of(G), push;
         const Vec6 u = rigid_factor.solve(rhs);
-        set_linear_part(out, skew_matrix(u.head<3>()));
+        set_linear_part(out, skew(u.head<3>()));
         out.col(3) = rotation * u.tail<3>();
         return out;
     }
@@ -194,7 +195,7 @@ void remember_joint_moves(BodyField& field, const std::vector<int>& bodies) {
         const int body = bodies[i];
         if (!field.matrix(body).rigid) return;
         const Mat3 Q = product_left_transposed(field.predicted[body], field.rotation[body]);
-        const Vec3 sine = 0.5 * Vec3(Q(2, 1) - Q(1, 2), Q(0, 2) - Q(2, 0), Q(1, 0) - Q(0, 1));
+        const Vec3 sine = axial(Q);
         const double size = sine.norm(), angle = std::atan2(size, 0.5 * (Q.trace() - 1.0));
         JointMove& move = field.joint_move[body];
         move.shift = field.x[body].col(3) - field.target[body].col(3);

@@ -407,7 +407,7 @@ void ContactSet::make_dense(BodyField& field, const std::vector<int>& bodies) co
                 (c.active ? c.stiffness : 0.0) * nn + c.slide_stiffness * (Mat3::Identity() - nn);
             if (kind.rigid) {
                 Eigen::Matrix<double, 3, 6> J;
-                J << -skew_matrix(c.xb), Mat3::Identity();
+                J << -skew(c.xb), Mat3::Identity();
                 dense.rigid_matrix += J.transpose() * block * J;
                 continue;
             }

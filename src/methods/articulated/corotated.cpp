@@ -69,7 +69,7 @@ Mat3 exponential(const Vec3& w) {
         s = std::sin(angle) / angle;
         c = 2.0 * half * half;
     }
-    const Mat3 W = skew_matrix(w);
+    const Mat3 W = skew(w);
     return Mat3::Identity() + s * W + c * product(W, W);
 }
 
@@ -81,7 +81,7 @@ void retract(const KindMatrix& kind, const Mat3& F, Mat3& rotation, Mat3& stretc
         Mat3 K = -stretch;
         K.diagonal().array() += stretch.trace();
         w = K.inverse() * torque_of(F);
-        const Mat3 dS = F - product(skew_matrix(w), stretch);
+        const Mat3 dS = F - product(skew(w), stretch);
         stretch += 0.5 * (dS + dS.transpose());
     }
     rotation = product(rotation, exponential(w));

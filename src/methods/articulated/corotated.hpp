@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/rotation.hpp"
 #include "methods/articulated/small_products.hpp"
 #include "tenon/scene.hpp"
 #include "tenon/types.hpp"
@@ -144,7 +145,7 @@ inline BodyInverse make_body_inverse(const KindMatrix& kind, const Vec3& g) {
 
 // What is skew in G, as the torque of its columns: sum_k e_k x G_k.
 inline Vec3 torque_of(const Mat3& G) {
-    return {G(2, 1) - G(1, 2), G(0, 2) - G(2, 0), G(1, 0) - G(0, 1)};
+    return 2.0 * axial(G);
 }
 
 // The matrix of turns K of a rigid body; where its geometric part is indefinite, its bound from above.
@@ -157,15 +158,9 @@ inline BodyInverse make_body_inverse(const KindMatrix& kind, const Mat3& stress)
                       : make_body_inverse(kind, geometric_stiffness(stress));
 }
 
-inline Mat3 skew_matrix(const Vec3& w) {
-    Mat3 W;
-    W << 0.0, -w.z(), w.y(), w.z(), 0.0, -w.x(), -w.y(), w.x(), 0.0;
-    return W;
-}
-
 // F = H^-1 G for the affine part, both in the rotated frame.
 inline Mat3 apply_rotated(const BodyInverse& inverse, const Mat3& G) {
-    if (inverse.kind->rigid) return skew_matrix(product(inverse.turn, torque_of(G)));
+    if (inverse.kind->rigid) return skew(product(inverse.turn, torque_of(G)));
     Mat3 F;
     const Vec3 stretched = product(inverse.kind->stretch_inverse, Vec3(G(0, 0), G(1, 1), G(2, 2)));
     for (int k = 0; k < 3; ++k) F(k, k) = stretched[k];
@@ -189,7 +184,7 @@ inline Mat34 apply(const BodyInverse& inverse, const Mat3& rotation, const Mat34
 // Movement of body point x under a unit force at body point y, in the rotated frame: J(x) H^-1 J(y)^T.
 inline Mat3 point_compliance(const BodyInverse& inverse, const Vec3& x, const Vec3& y) {
     if (inverse.kind->rigid) {
-        Mat3 S = -product(skew_matrix(x), product(inverse.turn, skew_matrix(y)));
+        Mat3 S = -product(skew(x), product(inverse.turn, skew(y)));
         S.diagonal().array() += inverse.kind->translation_inverse;
         return S;
     }

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "math/parallel.hpp"
-#include "math/rotation_vector.hpp"
+#include "math/rotation.hpp"
 #include "model/keyframes.hpp"
 
 namespace tenon::articulated {
@@ -175,7 +175,7 @@ void ElasticSolid::predict() {
         }
         const Vec3 spin = inertia.ldlt().solve(spun);
         const double h = eta * (base_ == start_ ? 1.0 : 1.5);
-        const Mat3 turned = spin.allFinite() ? turn_by(h * spin).toRotationMatrix() : Mat3(Mat3::Identity());
+        const Mat3 turned = spin.allFinite() ? rotation_matrix(h * spin) : Mat3(Mat3::Identity());
         for (Vec3& at : x) at = ahead + turned * (at - center);
     }
     for (const ElasticBody::Pin& pin : held_) x[pin.vertex] = target_[pin.vertex];

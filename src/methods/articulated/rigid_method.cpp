@@ -20,7 +20,6 @@ namespace tenon::articulated {
 namespace {
 
 using model::RigidState;
-using model::skew;
 using Vec6 = Eigen::Matrix<double, 6, 1>;
 using Mat6 = Eigen::Matrix<double, 6, 6>;
 
@@ -38,7 +37,7 @@ Mat34 moved(const Mat34& q, int direction, double by) {
     if (direction < 3) {
         out(direction, 3) += by;
     } else {
-        const Mat3 turn = model::exponential_map(by * Vec3(Vec3::Unit(direction - 3))).toRotationMatrix();
+        const Mat3 turn = exponential_map(by * Vec3(Vec3::Unit(direction - 3))).toRotationMatrix();
         out.leftCols<3>() = turn * q.leftCols<3>();
     }
     return out;
@@ -101,7 +100,7 @@ struct RigidMethod::System {
         now = start;
         for (std::size_t k = 0; k < bodies.size(); ++k) {
             now[k].position += h * now[k].velocity;
-            now[k].rotation = (model::exponential_map(h * now[k].spin) * now[k].rotation).normalized();
+            now[k].rotation = (exponential_map(h * now[k].spin) * now[k].rotation).normalized();
             q[bodies[k]] = model::to_q(now[k]);
         }
         for (int i = 0; i < model.bodies.size(); ++i)
@@ -116,7 +115,7 @@ struct RigidMethod::System {
         for (std::size_t k = 0; k < bodies.size(); ++k) {
             RigidState& body = now[k];
             body.velocity = (body.position - start[k].position) / h;
-            body.spin = model::logarithm_map(body.rotation * start[k].rotation.conjugate()) / h;
+            body.spin = logarithm_map(body.rotation * start[k].rotation.conjugate()) / h;
             const double mass = model.bodies.mass[bodies[k]];
             const Vec3 inertia = model.bodies.moments_of_inertia(bodies[k]);
             residual.segment<3>(6 * k) = mass / h * (body.velocity - start[k].velocity) - force[k];
@@ -244,7 +243,7 @@ struct RigidMethod::System {
         for (std::size_t k = 0; k < bodies.size(); ++k) {
             now[k].position += length * step.segment<3>(6 * k);
             now[k].rotation =
-                (model::exponential_map(length * step.segment<3>(6 * k + 3)) * now[k].rotation).normalized();
+                (exponential_map(length * step.segment<3>(6 * k + 3)) * now[k].rotation).normalized();
             q[bodies[k]] = model::to_q(now[k]);
         }
         for (std::size_t r = 0; r < multipliers.size(); ++r)

@@ -209,7 +209,7 @@ void TreeRecursion::solve(const std::vector<Mat34>& force, const std::vector<dou
         for (int r = 0; r < rows; ++r) multiplier[active_row_[start + r]] = s[r];
         Mat34& dq = field.dq[bodies_[node.place]];
         if (node.size == 6)
-            set_linear_part(dq, skew_matrix(Vec3(f[0], f[1], f[2])));
+            set_linear_part(dq, skew(Vec3(f[0], f[1], f[2])));
         else
             for (int i = 0; i < 9; ++i) dq.data()[i] = f[i];
         for (int i = 0; i < 3; ++i) dq(i, 3) = f[node.size - 3 + i];

@@ -6,6 +6,7 @@
 #include <Eigen/LU>
 
 #include "math/binary_io.hpp"
+#include "math/rotation.hpp"
 #include "math/static_partition.hpp"
 #include "methods/impulse/decomposition.hpp"
 #include "methods/impulse/ffd.hpp"
@@ -53,17 +54,6 @@ InverseMass inverse_mass(const Bodies& bodies, const State& state, int i) {
     }
     m.I = {inverse(0, 0), inverse(0, 1), inverse(0, 2), inverse(1, 1), inverse(1, 2), inverse(2, 2)};
     return m;
-}
-
-// The constant twist that takes a kinematic body from where it is to where its script has it at the end of the step.
-Twist scripted_twist(const Model& model, const State& state, int i, double dt) {
-    const Mat34& now = state.q[i];
-    const Mat34 next = scripted_pose(model, state, i, state.time + dt);
-    Twist t;
-    t.v = (next.col(3) - now.col(3)) / dt;
-    const Mat3 turn = next.leftCols<3>() * now.leftCols<3>().transpose();
-    t.w = model::logarithm_map(Quat(turn)) / dt;
-    return t;
 }
 
 }  // namespace
@@ -141,11 +131,12 @@ void ImpulseMethod::gather_bodies(const Model& model, const State& state, double
         t = Twist{};
         centers_[i] = state.q[i].col(3);
         if (state.type[i] == BodyType::kinematic_body) {
-            t = scripted_twist(model, state, i, dt);
+            const auto twist = model::scripted_twist(model, state, i, dt);
+            t.v = twist.head<3>();
+            t.w = twist.tail<3>();
         } else if (state.dynamic(i)) {
-            const Mat3 W = state.rate[i].leftCols<3>() * state.q[i].leftCols<3>().transpose();
             t.v = state.rate[i].col(3);
-            t.w = 0.5 * Vec3(W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1));
+            t.w = spin_of(state.q[i], state.rate[i]);
         }
         problem_.mass[i] = inverse_mass(bodies, state, i);
         awake_[i] = state.type[i] == BodyType::kinematic_body || (state.dynamic(i) && !sleeping_.asleep(i));
@@ -396,7 +387,7 @@ void ImpulseMethod::integrate(const Model& model, State& state, double dt) {
             next.position += dt * pseudo_[i].v;
             turn += dt * pseudo_[i].w;
         }
-        if (!turn.isZero(0)) next.rotation = (model::exponential_map(turn) * next.rotation).normalized();
+        if (!turn.isZero(0)) next.rotation = (exponential_map(turn) * next.rotation).normalized();
         model::store(next, state, i);
     });
 }

@@ -375,7 +375,7 @@ void ContactProblem::respond(const std::vector<double>& impulse, std::vector<dou
                 Eigen::Map<Vec6>(change.data() + motion_.rigid_offset(participant.body)) = d;
                 return;
             }
-            const Mat3 turn = model::exponential_map(d.tail<3>()).toRotationMatrix() - Mat3::Identity();
+            const Mat3 turn = exponential_map(d.tail<3>()).toRotationMatrix() - Mat3::Identity();
             double* out = change.data() + motion_.elastic_offset(elastic);
             for (std::size_t v = 0; v < motion_.vertices[elastic].size(); ++v)
                 Eigen::Map<Vec3>(out + 3 * v) =

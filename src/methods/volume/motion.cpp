@@ -160,11 +160,7 @@ void Motion::predict(const Model& model, const State& state, double dt) {
         const model::RigidState& now = rigid[i];
         Eigen::Map<Vec6> v(velocity.data() + rigid_offset(i));
         if (state.type[i] == BodyType::kinematic_body) {
-            // the velocity that takes it to where the script has it at the end of the step
-            const model::RigidState target =
-                model::rigid_state(scripted_pose(model, state, i, state.time + dt), Mat34::Zero());
-            v << (target.position - now.position) / dt,
-                model::logarithm_map(target.rotation * now.rotation.conjugate()) / dt;
+            v = model::scripted_twist(model, state, i, dt);
         } else if (state.dynamic(i)) {
             Vec6 impulse;
             impulse << dt * wrenches_[i].force, dt * wrenches_[i].torque;
@@ -213,7 +209,7 @@ void Motion::advance(const Model& model, const State& state, double dt) {
             model::advance(rigid[i], model.bodies.moments_of_inertia(i), dt);
         } else {
             rigid[i].position += dt * rigid[i].velocity;
-            rigid[i].rotation = (model::exponential_map(dt * rigid[i].spin) * rigid[i].rotation).normalized();
+            rigid[i].rotation = (exponential_map(dt * rigid[i].spin) * rigid[i].rotation).normalized();
         }
     }
     for (std::size_t e = 0; e < vertices.size(); ++e)
@@ -226,7 +222,7 @@ void Motion::shift(const Model& model, const State& state, const std::vector<dou
         if (!state.dynamic(i)) continue;
         const Eigen::Map<const Vec6> d(step.data() + rigid_offset(i));
         rigid[i].position += d.head<3>();
-        rigid[i].rotation = (model::exponential_map(d.tail<3>()) * rigid[i].rotation).normalized();
+        rigid[i].rotation = (exponential_map(d.tail<3>()) * rigid[i].rotation).normalized();
     }
     for (std::size_t e = 0; e < vertices.size(); ++e)
         for (std::size_t k = 0; k < vertices[e].size(); ++k)

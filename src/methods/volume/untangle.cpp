@@ -204,7 +204,7 @@ void write_back(const Model& model, const State& state, const Motion& motion, Sc
         const model::RigidState start = model::rigid_state(state, i);
         const double distance = (motion.rigid[i].position - start.position).norm();
         const double degrees =
-            model::logarithm_map(motion.rigid[i].rotation * start.rotation.conjugate()).norm() * 180 / M_PI;
+            logarithm_map(motion.rigid[i].rotation * start.rotation.conjugate()).norm() * 180 / M_PI;
         if (distance == 0 && degrees == 0) continue;
         const Pose& geometry = model.shape_of(i).geometry_frame;
         BodySpec& body = scene.bodies[i];

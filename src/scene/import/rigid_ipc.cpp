@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 #include <numbers>
-#include <numeric>
 #include <set>
 #include <unordered_map>
 
@@ -14,6 +13,8 @@
 #include "geometry/mass_properties.hpp"
 #include "geometry/mesh_check.hpp"
 #include "geometry/mesh_io.hpp"
+#include "math/rotation.hpp"
+#include "math/union_find.hpp"
 #include "scene/check.hpp"
 #include "scene/import/rigid_ipc_keys.hpp"
 #include "scene/method_schema.hpp"
@@ -37,36 +38,20 @@ Quat rotation_of(const Vec3& degrees) {
                                  Quat(Eigen::AngleAxisd(degrees.x() * degree, Vec3::UnitX())));
 }
 
-Quat turned(const Vec3& rotation_vector) {
-    const double angle = rotation_vector.norm();
-    if (angle == 0) return Quat::Identity();
-    return Quat(Eigen::AngleAxisd(angle, rotation_vector / angle));
-}
-
 // Triangles that share an edge belong together, as its reader has it.
 std::vector<Mesh> components_by_edges(const Mesh& mesh) {
-    std::vector<int> parent(mesh.triangles.size());
-    std::iota(parent.begin(), parent.end(), 0);
-    const auto root = [&](int i) {
-        while (parent[static_cast<std::size_t>(i)] != i) {
-            int& up = parent[static_cast<std::size_t>(i)];
-            i = up = parent[static_cast<std::size_t>(up)];
-        }
-        return i;
-    };
+    UnionFind joined(mesh.triangles.size());
     std::map<Edge, int> owner;
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
         for (std::size_t k = 0; k < 3; ++k) {
             const auto [a, b] = std::minmax(mesh.triangles[t][k], mesh.triangles[t][(k + 1) % 3]);
             const auto [found, is_new] = owner.emplace(Edge{a, b}, static_cast<int>(t));
-            if (is_new) continue;
-            const int one = root(static_cast<int>(t)), other = root(found->second);
-            parent[static_cast<std::size_t>(std::max(one, other))] = std::min(one, other);
+            if (!is_new) joined.join(static_cast<int>(t), found->second);
         }
     std::map<int, Mesh> parts;
     std::map<std::pair<int, int>, int> renumbered;
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
-        const int part = root(static_cast<int>(t));
+        const int part = joined.root(static_cast<int>(t));
         Mesh& out = parts[part];
         Triangle triangle;
         for (std::size_t k = 0; k < 3; ++k) {
@@ -485,7 +470,7 @@ std::vector<Keyframe> Importer::motion(const Where& where, const Value& value, c
             const Value& pose = poses->list()[i];
             time = next;
             place = vec3_or(pose, "position", Vec3::Zero());
-            turn = turned(vec3_or(pose, "rotation", Vec3::Zero()));
+            turn = exponential_map(vec3_or(pose, "rotation", Vec3::Zero()));
             if (i == 0 && pose.find("rotation"))
                 warn(where / "kinematic_poses",
                      "rotations are taken from the mesh as placed, not its principal axes");
@@ -502,7 +487,7 @@ std::vector<Keyframe> Importer::motion(const Where& where, const Value& value, c
     const int pieces = speed == 0 ? 1 : static_cast<int>(std::ceil(speed * left / largest_turn - 1e-9));
     for (int i = 1; i <= pieces; ++i) {
         const double since = left * i / pieces;
-        add(time + since, place + since * linear, turned(since * angular) * turn);
+        add(time + since, place + since * linear, exponential_map(since * angular) * turn);
     }
     return frames;
 }
