@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "math/rotation.hpp"
 #include "model/joint_rows.hpp"
 #include "tenon/error.hpp"
 
@@ -56,9 +57,8 @@ void see_joints(const Model& model, const State& state, Fastest& fastest) {
 void see_spins(const Model& model, const State& state, Fastest& fastest) {
     for (int i = 0; i < model.bodies.size(); ++i) {
         if (!state.dynamic(i)) continue;
-        const Mat3 w = state.rate[i].leftCols<3>() * state.q[i].leftCols<3>().transpose();
-        const Vec3 spin = 0.5 * Vec3(w(2, 1) - w(1, 2), w(0, 2) - w(2, 0), w(1, 0) - w(0, 1));
-        fastest.see(spin.norm(), fmt::format("the spin of '{}'", model.bodies.name[i]));
+        fastest.see(spin_of(state.q[i], state.rate[i]).norm(),
+                    fmt::format("the spin of '{}'", model.bodies.name[i]));
     }
 }
 

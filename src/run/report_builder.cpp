@@ -37,10 +37,22 @@ long count_dofs(const Scene& scene, const Model& model, const State& state) {
     return dofs;
 }
 
+// Bodies that come to rest in their contacts sink or rise by less than this part of their size: no motion to judge.
+constexpr double settling_part = 1e-4;
+
+double mean_radius(const Model& model, const State& state) {
+    double sum = 0.0;
+    int count = 0;
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.dynamic(i)) sum += model.shape_of(i).radius, ++count;
+    return count > 0 ? sum / count : 0.0;
+}
+
 // Numerical damping that is no small part of the motion, and is not an impact's.
-std::string integrator_warning(const Report& report) {
+std::string integrator_warning(const Report& report, double smallest_energy) {
     constexpr double told = 0.05;
-    const double share = report.books.integrator / std::max(report.books.turnover, report.books_kinetic);
+    const double share =
+        report.books.integrator / std::max({report.books.turnover, report.books_kinetic, smallest_energy});
     if (report.tets > 0 || !(std::abs(share) > told)) return {};
     return fmt::format("the integrator {} {:.0f} % of the energy that was exchanged: take a smaller step{}",
                        share > 0 ? "took" : "added", 100 * std::abs(share),
@@ -107,6 +119,7 @@ ReportBuilder::ReportBuilder(const Scene& scene, const Model& model, const State
     for (const ElasticBody& body : model.elastic)
         for (const double mass : body.vertex_mass) total_mass_ += mass;
     weight_ = total_mass_ * state.gravity;
+    settling_energy_ = weight_.norm() * settling_part * mean_radius(model, state);
     time_ = start.time;
 }
 
@@ -175,7 +188,7 @@ double Report::unexplained_share() const {
 
 Report ReportBuilder::finish(const std::string& status, double wall_seconds) const {
     Report report = report_;
-    if (const std::string damped = integrator_warning(report); !damped.empty())
+    if (const std::string damped = integrator_warning(report, settling_energy_); !damped.empty())
         report.warnings.push_back(damped);
     report.status = status;
     report.wall_seconds = wall_seconds;

@@ -36,6 +36,7 @@ class ReportBuilder {
     double time_ = 0;
     bool closed_ = false;
     Vec3 start_momentum_ = Vec3::Zero(), weight_ = Vec3::Zero();
+    double settling_energy_ = 0.0;  // J: below it nothing is judged
     double total_mass_ = 0, momentum_change_ = 0, momentum_scale_ = 0;
 };
 

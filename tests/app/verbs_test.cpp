@@ -187,6 +187,24 @@ TEST_F(App, CheckSaysGoodOrWhatIsWrong) {
     EXPECT_EQ(findings["dynamic"], 2);
 }
 
+// A box that stands exactly on the floor: `run` opens the touch a little and so may `check` call it good; at rest for half
+// a second, it has no motion that an integrator could be blamed for.
+TEST_F(App, ABoxThatTouchesTheFloorIsGoodToRun) {
+    std::ofstream(folder / "stands.json") << R"({"tenon": 1, "seconds": 0.5, "bodies": [
+        {"name": "box", "shape": {"type": "box", "size": [1, 1, 1]}, "position": [0, 0.5, 0]},
+        {"name": "floor", "type": "static", "shape": {"type": "plane"}}]})";
+    const Outcome check = tenon("check stands.json", folder);
+    EXPECT_EQ(check.code, 0) << check.out;
+    EXPECT_TRUE(has(check.out, "moved apart") && has(check.out, "good to run") && !has(check.out, "PROBLEM"))
+        << check.out;
+    const Outcome run = tenon("run stands.json", folder);
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_TRUE(has(run.err, "moved apart") && !has(run.err, "integrator")) << run.err;
+    const Outcome sunk = tenon("check stands.json --set 'bodies[0].position=[0,0.4,0]'", folder);
+    EXPECT_EQ(sunk.code, 1) << sunk.out;
+    EXPECT_TRUE(has(sunk.out, "PROBLEM")) << sunk.out;
+}
+
 TEST_F(App, VerifyPrintsJsonAndFailsOnADamagedRun) {
     ASSERT_EQ(run_flight().code, 0);
     const Outcome clean = tenon("verify flight.tenon", folder);
