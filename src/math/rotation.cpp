@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <Eigen/SVD>
+
 #include "math/svd3.hpp"
 
 namespace tenon {
@@ -28,6 +30,10 @@ Mat3 rotation_matrix(const Vec3& w) {
     const double angle = w.norm();
     return angle > 0.0 ? Mat3(Eigen::AngleAxisd(angle, w / angle).toRotationMatrix())
                        : Mat3(Mat3::Identity());
+}
+
+Quat shortest_turn(const Vec3& from, const Vec3& to) {
+    return Quat::FromTwoVectors(from, to);
 }
 
 Mat3 nearest_rotation(const Mat3& A) {

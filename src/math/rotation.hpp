@@ -33,6 +33,9 @@ Vec3 logarithm_map(const Quat& rotation);
 // exp(skew(w)).
 Mat3 rotation_matrix(const Vec3& w);
 
+// The rotation by the least angle that takes one direction to another.
+Quat shortest_turn(const Vec3& from, const Vec3& to);
+
 // The rotation nearest to A in the Frobenius norm, for any sign of det A.
 Mat3 nearest_rotation(const Mat3& A);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "math/rotation.hpp"
 #include "scene/builtin/affine_scene_families.hpp"
 #include "scene/builtin/affine_scene_parts.hpp"
 #include "tenon/error.hpp"
@@ -145,7 +146,7 @@ Scene make_net_soft(const Params& params) {
         const Vec3 from = corner(i, j), to = corner(k, l);
         BodySpec rod = body_spec(scene, fmt::format("rod{}", scene.bodies.size()),
                                  box_spec({0.7 * (to - from).norm(), thick, thick}), 0.5 * (from + to),
-                                 Quat::FromTwoVectors(Vec3::UnitX(), to - from));
+                                 shortest_turn(Vec3::UnitX(), to - from));
         rod.color = {0.8, 0.6, 0.3};
         const int body = scene.add_body(rod);
         for (const int knot : {across * i + j, across * k + l}) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "math/rotation.hpp"
 #include "scene/builtin/affine_scene_families.hpp"
 #include "scene/builtin/affine_scene_parts.hpp"
 
@@ -43,7 +44,7 @@ void add_cylinder(Scene& scene, const Engine& engine, int k, double degrees, dou
     const Vec3 pin(engine.crank * std::sin(angle), engine.crank * std::cos(angle), z);
     const Vec3 top(0, pin.y() + std::sqrt(engine.rod * engine.rod - pin.x() * pin.x()), z);
     BodySpec rod = body_spec(scene, fmt::format("rod{}", k), box_spec({0.014, engine.rod - 0.02, 0.012}),
-                             0.5 * (pin + top), Quat::FromTwoVectors(Vec3::UnitY(), top - pin));
+                             0.5 * (pin + top), shortest_turn(Vec3::UnitY(), top - pin));
     BodySpec piston =
         body_spec(scene, fmt::format("piston{}", k),
                   shape_spec("cylinder", {{"radius", engine.bore - clearance}, {"length", 0.05}}),

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "math/rotation.hpp"
 #include "scene/builtin/scene_parts.hpp"
 #include "tenon/builtin.hpp"
 
@@ -57,7 +58,7 @@ inline JointSpec joint_spec(const std::string& name, JointType type, int a, int 
 
 // The rotation that takes the x axis to a direction, without twist.
 inline Quat along(const Vec3& direction) {
-    return Quat::FromTwoVectors(Vec3::UnitX(), direction.normalized());
+    return shortest_turn(Vec3::UnitX(), direction.normalized());
 }
 
 // n x n small nodes joined by rods of length `spacing`, flat in x and z; returns the nodes row by row.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "math/rotation.hpp"
 #include "scene/builtin/articulated_scene_families.hpp"
 
 namespace tenon {
@@ -87,7 +88,7 @@ Scene make_pulley(const Params& params) {
     int before = -1;
     for (std::size_t i = 0; i + 1 < points.size(); ++i) {
         BodySpec body = body_spec(scene, fmt::format("l{}", i), shape, 0.5 * (points[i] + points[i + 1]),
-                                  Quat::FromTwoVectors(Vec3::UnitY(), points[i + 1] - points[i]));
+                                  shortest_turn(Vec3::UnitY(), points[i + 1] - points[i]));
         body.material = material;
         body.group = "chain";
         const int index = scene.add_body(body);
@@ -282,7 +283,7 @@ void add_ragdoll(Scene& scene, const std::string& name, const Vec3& at, const Qu
         BodySpec body =
             body_spec(scene, name + part,
                       shape_spec("capsule", {{"radius", radius}, {"length", length}, {"segments", 12.0}}),
-                      place(center), rotation * Quat::FromTwoVectors(Vec3::UnitY(), axis));
+                      place(center), rotation * shortest_turn(Vec3::UnitY(), axis));
         body.material = material;
         body.group = name;
         return scene.add_body(body);

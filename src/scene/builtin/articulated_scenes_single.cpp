@@ -1,6 +1,7 @@
 // One body against what is known in closed form or by Runge and Kutta: Figs. 2 and 7-10.
 #include <cmath>
 
+#include "math/rotation.hpp"
 #include "scene/builtin/articulated_scene_families.hpp"
 
 namespace tenon {
@@ -116,7 +117,7 @@ Scene make_heavy_top(const Params& params) {
     const Vec3 axis(std::sin(tilt), std::cos(tilt), 0);
     BodySpec top = body_spec(
         scene, "top", shape_spec("cylinder", {{"radius", radius}, {"length", 0.05}, {"segments", 64.0}}),
-        l * axis, Quat::FromTwoVectors(Vec3::UnitY(), axis));
+        l * axis, shortest_turn(Vec3::UnitY(), axis));
     top.material = steel_free(scene);
     top.angular_velocity = params.number("spin") * axis;
     top.linear_velocity = top.angular_velocity.cross(Vec3(l * axis));

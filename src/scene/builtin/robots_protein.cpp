@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "math/rotation.hpp"
 #include "scene/builtin/articulated_scene_families.hpp"
 #include "scene/builtin/robots_scenes.hpp"
 #include "tenon/error.hpp"
@@ -81,7 +82,7 @@ GeometryPart bond(const Vec3& a, const Vec3& b, double radius) {
     GeometryPart part;
     part.geometry = shape_spec("rod", {{"radius", radius}, {"length", (b - a).norm()}, {"segments", 6.0}});
     part.position = 0.5 * (a + b);
-    part.rotation = Quat::FromTwoVectors(Vec3::UnitY(), (b - a).normalized());
+    part.rotation = shortest_turn(Vec3::UnitY(), (b - a).normalized());
     return part;
 }
 

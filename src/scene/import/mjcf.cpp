@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "math/rotation.hpp"
 #include "tenon/params.hpp"
 
 namespace tenon::scene {
@@ -170,8 +171,7 @@ Quat MjcfImporter::orientation(const MjcfElement& element) const {
         return Quat(axes).normalized();
     }
     if (element.has("zaxis"))
-        return Quat::FromTwoVectors(Vec3::UnitZ(), unit(element.vec3("zaxis", Vec3::UnitZ()), "zaxis"))
-            .normalized();
+        return shortest_turn(Vec3::UnitZ(), unit(element.vec3("zaxis", Vec3::UnitZ()), "zaxis")).normalized();
     if (const auto n = element.numbers("euler", 3, 3); !n.empty()) {
         Quat q = Quat::Identity();
         for (std::size_t k = 0; k < 3; ++k) {

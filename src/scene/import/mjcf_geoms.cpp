@@ -8,6 +8,7 @@
 
 #include "geometry/mass_properties.hpp"
 #include "geometry/mesh_check.hpp"
+#include "math/rotation.hpp"
 #include "scene/import/mjcf.hpp"
 #include "scene/value.hpp"
 #include "tenon/error.hpp"
@@ -170,8 +171,7 @@ GeometryPart MjcfImporter::primitive_part(const MjcfElement& element, const std:
         const Vec3 from(fromto[0], fromto[1], fromto[2]), to(fromto[3], fromto[4], fromto[5]);
         if (!((to - from).norm() > 1e-12)) xml.fail("fromto has two equal points", "give two different ones");
         if (size.empty()) xml.fail(fmt::format("a {} with fromto has no size", type), "give its radius");
-        pose = {0.5 * (from + to),
-                Quat::FromTwoVectors(Vec3::UnitZ(), (to - from).normalized()).normalized()};
+        pose = {0.5 * (from + to), shortest_turn(Vec3::UnitZ(), (to - from).normalized()).normalized()};
         const double half = 0.5 * (to - from).norm();
         size = type == "box" || type == "ellipsoid" ? std::vector<double>{size[0], size[0], half}
                                                     : std::vector<double>{size[0], half};
