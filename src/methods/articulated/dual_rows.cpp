@@ -196,7 +196,10 @@ void DualRows::finish(const SolverChoice& choice) {
         incidence_start_.push_back(static_cast<int>(incidence_.size()));
         system_.add_clique(members);
     }
+    moved_.resize(gradient_.size());
     inverse_.resize(body_.size());
+    rotation_.resize(body_.size());
+    by_points_.resize(body_.size());
     free_.resize(body_.size());
     slopes_.resize(body_.size());
     clique_of_slot_.assign(static_cast<std::size_t>(max_bodies) * blocks_.size(), -1);
@@ -254,9 +257,11 @@ void DualRows::factor(const BodyField& field) {
 void DualRows::assemble_clique(const BodyField& field, std::size_t c) {
     thread_local CliqueScratch scratch;
     const int body = body_[c], size = system_.clique_rows(static_cast<int>(c));
-    const BodyInverse inverse = field.inverse(body);
-    scratch.begin(inverse, field.rotation[body], size);
+    const BodyInverse& inverse = inverse_[c] = field.inverse(body);
+    rotation_[c] = field.rotation[body];
+    scratch.begin(inverse, rotation_[c], size);
     const bool dense = field.dense[body] >= 0;
+    by_points_[c] = !dense;
     int row = 0;
     for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
         const Incidence& at = incidence_[i];
@@ -265,9 +270,10 @@ void DualRows::assemble_clique(const BodyField& field, std::size_t c) {
         for (int r = points; r < at.rows; ++r)
             if (active[at.row_start + r]) {
                 const Mat34& gradient = gradient_[at.gradient_start + r];
-                scratch.add_row(row + r, gradient,
-                                dense ? field.apply_inverse(body, inverse, gradient)
-                                      : apply(inverse, field.rotation[body], gradient));
+                Mat34& moved = moved_[at.gradient_start + r];
+                moved = dense ? field.apply_inverse(body, inverse, gradient)
+                              : apply(inverse, rotation_[c], gradient);
+                scratch.add_row(row + r, gradient, moved);
             }
         row += at.rows;
     }
@@ -303,12 +309,23 @@ void DualRows::regularise_about_present(bool none) {
         about_ = multiplier;
 }
 
+// As the system was made: where rows nearly follow from each other, their multipliers are large and must cancel.
 Mat34 DualRows::pushed(std::size_t c, const std::vector<double>& lambda) const {
     Mat34 sum = Mat34::Zero();
+    if (by_points_[c]) {
+        Mat34 force = Mat34::Zero();
+        for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
+            const Incidence& at = incidence_[i];
+            if (at.points == 0) continue;
+            for (int k = 0; k < 4; ++k)
+                for (int r = 0; r < 3; ++r) force(r, k) += lambda[at.row_start + r] * at.arm[k];
+        }
+        sum = apply(inverse_[c], rotation_[c], force);
+    }
     for (int i = incidence_start_[c]; i < incidence_start_[c + 1]; ++i) {
-        const int start = incidence_[i].row_start;
-        sum += force_of(incidence_[i], gradient_, lambda.data() + start,
-                        [&](int r) { return !active[start + r]; });
+        const Incidence& at = incidence_[i];
+        for (int r = by_points_[c] ? at.points : 0; r < at.rows; ++r)
+            if (active[at.row_start + r]) sum += lambda[at.row_start + r] * moved_[at.gradient_start + r];
     }
     return sum;
 }
@@ -319,8 +336,8 @@ void DualRows::solve_forces(BodyField& field) {
         return;
     }
     parallel_for(body_.size(), kGrain, [&](std::size_t c) {
-        inverse_[c] = field.inverse(body_[c]);
-        free_[c] = field.apply_inverse(body_[c], inverse_[c], Mat34(free_[c]));
+        const Mat34 force = free_[c];
+        free_[c] = field.apply_inverse(body_[c], field.inverse(body_[c]), force);
     });
     solve_free(field);
 }
@@ -340,9 +357,8 @@ void DualRows::solve_free(BodyField& field) {
         }
     }
     solver_->solve(rhs_.data());
-    parallel_for(body_.size(), kGrain, [&](std::size_t c) {
-        field.dq[body_[c]] = free_[c] - field.apply_inverse(body_[c], inverse_[c], pushed(c, rhs_));
-    });
+    parallel_for(body_.size(), kGrain,
+                 [&](std::size_t c) { field.dq[body_[c]] = free_[c] - pushed(c, rhs_); });
 }
 
 void DualRows::solve(BodyField& field) {

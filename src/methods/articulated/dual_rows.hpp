@@ -102,7 +102,7 @@ class DualRows {
     // From forces in free_ and values in rhs_ to field.dq; rhs_ becomes the change of multipliers.
     void solve_forces(BodyField& field);
     void solve_free(BodyField& field);  // the same through the dual system, from increments in free_
-    Mat34 pushed(std::size_t c, const std::vector<double>& lambda) const;  // C^T lambda of active rows
+    Mat34 pushed(std::size_t c, const std::vector<double>& lambda) const;  // H^-1 C^T lambda of active rows
 
     std::vector<Block> blocks_;
     std::vector<Mat34> gradient_;  // C
@@ -113,11 +113,15 @@ class DualRows {
         int block, slot;
         Vec4 arm;
     };
-    std::vector<Arm> arms_;             // as they were set
-    std::vector<BodyInverse> inverse_;  // per touched body, of the solve at hand
-    std::vector<Mat34> free_;           // f, then H^-1 f, per touched body
-    std::vector<Mat34> slopes_;         // increments in the world's frame, per touched body
-    std::vector<int> clique_of_slot_;   // per gradient slot of a block: its body's place in body_
+    std::vector<Arm> arms_;  // as they were set
+    // of the last factorisation, per touched body: its inverse, its rotation, and whether its points have closed forms
+    std::vector<BodyInverse> inverse_;
+    std::vector<Mat3> rotation_;
+    std::vector<char> by_points_;
+    std::vector<Mat34> moved_;   // H^-1 C^T of the other rows, as increments, in the layout of the gradients
+    std::vector<Mat34> free_;    // f, then H^-1 f, per touched body
+    std::vector<Mat34> slopes_;  // increments in the world's frame, per touched body
+    std::vector<int> clique_of_slot_;  // per gradient slot of a block: its body's place in body_
     solve::CliqueSystem system_;
     std::unique_ptr<solve::CliqueSolver> solver_;
     std::vector<double> rhs_;
