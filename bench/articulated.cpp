@@ -62,7 +62,8 @@ double peak_memory_bytes() {
 }
 
 struct Measured {
-    double ms = 0, residual = 0, strain = 0, solves = 0, bytes = 0, processor_ms = 0, contacts = 0;
+    double ms = 0, residual = 0, strain = 0, solves = 0, corrections = 0, bytes = 0, processor_ms = 0,
+           contacts = 0;
     bool finite = true;
     std::string solver;
 };
@@ -82,6 +83,7 @@ Measured measure(Simulation& simulation, int steps, int warm_up) {
         for (const auto& [name, value] : report.metrics) {
             if (name == "strain") m.strain = std::max(m.strain, value);
             if (name == "solves") m.solves += value / steps;
+            if (name == "corrections") m.corrections += value / steps;
             if (name == "bytes_per_link") m.bytes = value;
         }
     }
@@ -266,6 +268,7 @@ void joint_grid(const Options& options) {
                       .set("processor_ms", m.processor_ms)
                       .set("solver", m.solver)
                       .set("solves_per_step", m.solves)
+                      .set("corrections", m.corrections)
                       .set("joint_residual_max", m.residual));
 }
 

@@ -103,7 +103,7 @@ void measure(const Options& options, const Line& line) {
     for (int i = 0; i < model.bodies.size(); ++i) links += state.dynamic(i);
     for (const Joint& joint : model.joints) rows += joint_row_count(joint.spec);
     const double h = simulation.scene().dt, seconds = options.quick ? 5 * h : line.seconds;
-    double residual = 0, solves = 0, total = 0, contacts = 0;
+    double residual = 0, solves = 0, total = 0, contacts = 0, corrections = 0;
     std::vector<double> times;
     while (simulation.time() < seconds - 1e-9) {
         const std::clock_t start = std::clock();  // processor time: the machine may be busy with other things
@@ -113,13 +113,17 @@ void measure(const Options& options, const Line& line) {
         residual = std::max(residual, report.joint_residual);
         solves += report.iterations;
         contacts += report.contacts;
+        for (const auto& [name, value] : report.metrics)
+            if (name == "corrections") corrections += value;
     }
     const auto steps = static_cast<double>(times.size());
     Row row;
     row.set("bench", "articulated").set("case", "table1").set("engine", "tenon").set("scene", line.name);
     row.set("links", links).set("constraints", rows).set("h_ms", 1e3 * h);
     row.set("joint_residual_max", std::max(residual, joint_residual_max(model, state)));
-    row.set("iterations", solves / steps).set("contacts", contacts / steps);
+    row.set("iterations", solves / steps)
+        .set("corrections", corrections / steps)
+        .set("contacts", contacts / steps);
     row.set("threads", static_cast<double>(thread_count()));
     row.set("ms_per_step", median(times)).set("ms_mean", total / steps);
     options.print(row);

@@ -122,6 +122,27 @@ void subtract_outer_product(double* update, const double* panels, const Front& f
     });
 }
 
+// Memory that a thread keeps from one solve to the next: new pages would cost as much as the solve's arithmetic. A solve inside
+// another one of the same thread gets memory of its own.
+class BorrowedMemory {
+  public:
+    explicit BorrowedMemory(std::size_t size) {
+        values_.swap(kept());
+        if (values_.size() < size) values_.resize(size);
+    }
+    ~BorrowedMemory() { values_.swap(kept()); }
+    BorrowedMemory(const BorrowedMemory&) = delete;
+    BorrowedMemory& operator=(const BorrowedMemory&) = delete;
+    double* data() const { return values_.data(); }
+
+  private:
+    static std::vector<double>& kept() {
+        thread_local std::vector<double> memory;
+        return memory;
+    }
+    mutable std::vector<double> values_;
+};
+
 }  // namespace
 
 struct BlockCholesky::Impl {
@@ -551,25 +572,24 @@ void BlockCholesky::Impl::solve_upper(int s, double* y, std::vector<double>& loc
 void BlockCholesky::solve(const double* right_hand_side, double* x) const {
     const Impl& m = *impl_;
     const int dof = m.dof;
-    std::vector<double> y(static_cast<std::size_t>(m.pattern.nodes) * dof), local;
-    const auto passed = std::make_unique_for_overwrite<double[]>(m.passed_size);
+    const BorrowedMemory memory(static_cast<std::size_t>(m.pattern.nodes) * dof + m.passed_size);
+    double *const y = memory.data(), *const passed = y + static_cast<std::size_t>(m.pattern.nodes) * dof;
+    std::vector<double> local;
     for (int p = 0; p < m.pattern.nodes; ++p)
-        std::copy_n(right_hand_side + m.symbolic.order[p] * dof, dof, y.data() + p * dof);
+        std::copy_n(right_hand_side + m.symbolic.order[p] * dof, dof, y + p * dof);
     const std::size_t subtrees = m.subtree_roots.size();
     const std::size_t grain = m.stats.factor_flops < kShareFlops ? ~std::size_t{0} : 1;
     parallel_for(subtrees, grain, [&](std::size_t t) {
         std::vector<double> scratch;
-        for (int s = m.subtree_first[t]; s <= m.subtree_roots[t]; ++s)
-            m.solve_lower(s, y.data(), passed.get(), scratch);
+        for (int s = m.subtree_first[t]; s <= m.subtree_roots[t]; ++s) m.solve_lower(s, y, passed, scratch);
     });
-    for (const int s : m.top) m.solve_lower(s, y.data(), passed.get(), local);  // children come first
-    for (std::size_t i = m.top.size(); i-- > 0;) m.solve_upper(m.top[i], y.data(), local);
+    for (const int s : m.top) m.solve_lower(s, y, passed, local);  // children come first
+    for (std::size_t i = m.top.size(); i-- > 0;) m.solve_upper(m.top[i], y, local);
     parallel_for(subtrees, grain, [&](std::size_t t) {
         std::vector<double> scratch;
-        for (int s = m.subtree_roots[t]; s >= m.subtree_first[t]; --s) m.solve_upper(s, y.data(), scratch);
+        for (int s = m.subtree_roots[t]; s >= m.subtree_first[t]; --s) m.solve_upper(s, y, scratch);
     });
-    for (int p = 0; p < m.pattern.nodes; ++p)
-        std::copy_n(y.data() + p * dof, dof, x + m.symbolic.order[p] * dof);
+    for (int p = 0; p < m.pattern.nodes; ++p) std::copy_n(y + p * dof, dof, x + m.symbolic.order[p] * dof);
 }
 
 // With A = L L^T and E the nodes' columns of the unit matrix, E^T A^-1 E = Y^T Y, Y = L^-1 E. Column blocks of Y travel

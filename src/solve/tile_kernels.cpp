@@ -71,8 +71,16 @@ const TileKernels portable_tile_kernels{update,      solve,      factor, multipl
 
 const TileKernels& tile_kernels() {
 #if defined(__x86_64__)
-    static const bool fast = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return fast ? avx2_tile_kernels : portable_tile_kernels;
+    static const TileKernels fastest = [] {
+        if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return portable_tile_kernels;
+        TileKernels kernels = avx2_tile_kernels;
+        if (__builtin_cpu_supports("avx512f")) {
+            kernels.update = update_avx512;
+            kernels.multiply = multiply_avx512;
+        }
+        return kernels;
+    }();
+    return fastest;
 #else
     return portable_tile_kernels;
 #endif

@@ -28,5 +28,8 @@ const TileKernels& tile_kernels();
 
 extern const TileKernels portable_tile_kernels;
 extern const TileKernels avx2_tile_kernels;
+// The same bits as AVX2's; for processors that have AVX-512.
+void update_avx512(double* c, const double* a, const double* b, int depth);
+void multiply_avx512(double* y, const double* a, const double* x, int depth);
 
 }  // namespace tenon::solve

@@ -47,22 +47,22 @@ void update(double* c, const double* a, const double* b, int depth) {
     }
 }
 
+// Four rows at a time: their twelve columns stay in registers, and each column that is found is taken off all that follow.
 void solve(double* c, const double* l) {
-    for (int j = 0; j < kTile; ++j) {
-        double* column = c + j * kTile;
-        __m256d x0 = _mm256_loadu_pd(column), x1 = _mm256_loadu_pd(column + 4),
-                x2 = _mm256_loadu_pd(column + 8);
-        for (int k = 0; k < j; ++k) {
-            const __m256d s = _mm256_broadcast_sd(l + k * kTile + j);
-            const double* y = c + k * kTile;
-            x0 = _mm256_fnmadd_pd(_mm256_loadu_pd(y), s, x0);
-            x1 = _mm256_fnmadd_pd(_mm256_loadu_pd(y + 4), s, x1);
-            x2 = _mm256_fnmadd_pd(_mm256_loadu_pd(y + 8), s, x2);
+    __m256d inverse[kTile];
+    for (int j = 0; j < kTile; ++j) inverse[j] = _mm256_set1_pd(1.0 / l[j * kTile + j]);
+    for (int row = 0; row < kTile; row += 4) {
+        __m256d x[kTile];
+#pragma GCC unroll 12
+        for (int j = 0; j < kTile; ++j) x[j] = _mm256_loadu_pd(c + j * kTile + row);
+#pragma GCC unroll 12
+        for (int j = 0; j < kTile; ++j) {
+            x[j] = _mm256_mul_pd(x[j], inverse[j]);
+#pragma GCC unroll 12
+            for (int i = j + 1; i < kTile; ++i)
+                x[i] = _mm256_fnmadd_pd(x[j], _mm256_broadcast_sd(l + j * kTile + i), x[i]);
+            _mm256_storeu_pd(c + j * kTile + row, x[j]);
         }
-        const __m256d inverse = _mm256_set1_pd(1.0 / l[j * kTile + j]);
-        _mm256_storeu_pd(column, _mm256_mul_pd(x0, inverse));
-        _mm256_storeu_pd(column + 4, _mm256_mul_pd(x1, inverse));
-        _mm256_storeu_pd(column + 8, _mm256_mul_pd(x2, inverse));
     }
 }
 

@@ -229,5 +229,28 @@ TEST(TileKernels, FastKernelsMatchPortableOnes) {
     EXPECT_TRUE(near(y1, y2));
 }
 
+// Results must not depend on which of them a processor has.
+TEST(TileKernels, WiderRegistersGiveTheSameBits) {
+#if !defined(__x86_64__)
+    GTEST_SKIP() << "another kind of processor";
+#else
+    if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "no AVX-512 here";
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> value(-1, 1);
+    for (const int depth : {1, 2, 12, 131, 300}) {
+        std::vector<double> a(12 * depth), b(12 * depth), c1(144), x(depth), y1(12);
+        for (auto* values : {&a, &b, &c1, &x, &y1})
+            for (double& v : *values) v = value(random);
+        std::vector<double> c2 = c1, y2 = y1;
+        avx2_tile_kernels.update(c1.data(), a.data(), b.data(), depth);
+        update_avx512(c2.data(), a.data(), b.data(), depth);
+        EXPECT_EQ(c1, c2) << depth;
+        avx2_tile_kernels.multiply(y1.data(), a.data(), x.data(), depth);
+        multiply_avx512(y2.data(), a.data(), x.data(), depth);
+        EXPECT_EQ(y1, y2) << depth;
+    }
+#endif
+}
+
 }  // namespace
 }  // namespace tenon::solve

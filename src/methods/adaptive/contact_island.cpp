@@ -155,11 +155,13 @@ solve::PgsResult ContactIsland::sweep_and_polish(const Settings& settings, doubl
     pgs.tolerance = tolerance;
     base_ = velocity_;
     solve::PgsResult result = pgs_.solve(problem_, pgs, impulse_, velocity_);
+    if (result.converged || problem_.rows() > kNewtonRows) return result;
     pgs.max_sweeps = kPolishSweeps;
+    gather_cones();
     for (int round = 0; round < kPolishRounds && !result.converged; ++round) {
         best_impulse_ = impulse_;
         best_velocity_ = velocity_;
-        if (!polish(tolerance)) break;
+        polish(tolerance);
         velocity_ = base_;
         solve::PgsResult again = pgs_.solve(problem_, pgs, impulse_, velocity_);
         again.sweeps += result.sweeps;
@@ -200,11 +202,10 @@ void ContactIsland::write_back(const StepInput& in, const Settings& settings,
     }
 }
 
-// Sweeps are slow where many contacts carry one body: Newton's method takes over from where they led.
-bool ContactIsland::polish(double tolerance) {
+// The dense form of the problem, which stays the same through all rounds of a solve.
+void ContactIsland::gather_cones() {
     const solve::PgsProblem& p = problem_;
     const int rows = p.rows();
-    if (rows > kNewtonRows) return false;
     const auto along = [&](int row, const std::vector<double>& v) {
         double sum = 0;
         for (int k = p.j_start[row]; k < p.j_start[row + 1]; ++k) sum += p.j_value[k] * v[p.j_index[k]];
@@ -222,10 +223,14 @@ bool ContactIsland::polish(double tolerance) {
         cones_.free[j] = along(j, base_) - p.target[j];
         if (j % 3 == 0) cones_.friction[j / 3] = p.friction[j + 1];
     }
+}
+
+// Sweeps are slow where many contacts carry one body: Newton's method takes over from where they led.
+void ContactIsland::polish(double tolerance) {
+    const int rows = problem_.rows();
     VecX x = Eigen::Map<const VecX>(impulse_.data(), rows);
     solve::solve_cone_newton(cones_, kNewtonIterations, 0.1 * tolerance, x);
     Eigen::Map<VecX>(impulse_.data(), rows) = x;
-    return true;
 }
 
 }  // namespace tenon::adaptive

@@ -37,7 +37,8 @@ class ContactIsland {
     void add_rows(const StepInput& in, const Settings& settings, const std::vector<ContactRow>& rows,
                   const std::vector<TouchPoint>& points);
     void add_row(const ContactRow& row, const Vec3& direction, int at);
-    bool polish(double tolerance);
+    void gather_cones();
+    void polish(double tolerance);
     solve::PgsResult sweep_and_polish(const Settings& settings, double tolerance);
     void write_back(const StepInput& in, const Settings& settings, const std::vector<ContactRow>& rows,
                     std::vector<TouchPoint>& points) const;

@@ -37,6 +37,9 @@ class DualRows {
     };
 
     int add_block(const std::vector<int>& bodies, int rows);
+    // The first three rows of the block, never inactive, are those of a body's point: the gradient of row i is e_i (x) arm, for good.
+    // With it known, their forces, increments and compliances are those of one point, a third of the work of three rows.
+    void set_point(int block, int slot, const Vec4& arm);
     void finish(const SolverChoice& choice);  // after the last block: builds cliques and the solver
 
     int blocks() const { return static_cast<int>(blocks_.size()); }
@@ -85,12 +88,17 @@ class DualRows {
     const solve::CliqueSystem& system() const { return system_; }
 
   private:
-    struct Incidence {
+    struct Incidence {  // of a block's slot at its body
         int block, slot;
+        int row_start, rows;
+        std::size_t gradient_start;
+        int points = 0;  // rows that are a point's: 3 or 0
+        Vec4 arm = Vec4::Zero();
     };
     bool make_recursion(const SolverChoice& choice);
     void factor(const BodyField& field);
     void assemble(const BodyField& field);
+    void assemble_clique(const BodyField& field, std::size_t c);
     // From forces in free_ and values in rhs_ to field.dq; rhs_ becomes the change of multipliers.
     void solve_forces(BodyField& field);
     void solve_free(BodyField& field);  // the same through the dual system, from increments in free_
@@ -98,16 +106,26 @@ class DualRows {
 
     std::vector<Block> blocks_;
     std::vector<Mat34> gradient_;  // C
-    std::vector<Mat34> moved_;     // H^-1 C^T, same layout, as increments
     std::vector<int> body_;        // bodies touched, one per clique
     std::vector<int> incidence_start_;
     std::vector<Incidence> incidence_;
-    std::vector<Mat34> free_;          // f, then H^-1 f, per touched body
-    std::vector<Mat34> slopes_;        // increments in the world's frame, per touched body
+    struct Arm {
+        int block, slot;
+        Vec4 arm;
+    };
+    std::vector<Arm> arms_;  // as they were set
+    // of the last factorisation, per touched body: its inverse, its rotation, and whether its points have closed forms
+    std::vector<BodyInverse> inverse_;
+    std::vector<Mat3> rotation_;
+    std::vector<char> by_points_;
+    std::vector<Mat34> moved_;   // H^-1 C^T of the other rows, as increments, in the layout of the gradients
+    std::vector<Mat34> free_;    // f, then H^-1 f, per touched body
+    std::vector<Mat34> slopes_;  // increments in the world's frame, per touched body
     std::vector<int> clique_of_slot_;  // per gradient slot of a block: its body's place in body_
     solve::CliqueSystem system_;
     std::unique_ptr<solve::CliqueSolver> solver_;
     std::vector<double> rhs_;
+    std::vector<Balance> partial_;
     std::vector<double> softness_, about_;      // per row: the regularisation, and its multiplier
     std::unique_ptr<TreeRecursion> recursion_;  // instead of the dual system, where bodies form trees
     bool is_chain_ = false;

@@ -36,6 +36,11 @@ int length_rows(JointType type) {
     return 0;
 }
 
+// Whether its first three constraints are x_a - x_b.
+bool begins_with_point(JointType type) {
+    return length_rows(type) == 3;
+}
+
 bool has_branches(const Joint& joint, const DriveRow& drive) {
     if (drive.kind == DriveRow::Kind::servo) return joint.spec.drives[drive.coordinate].motor.max < 1e299;
     return drive.kind == DriveRow::Kind::limit || drive.kind == DriveRow::Kind::friction;
@@ -128,6 +133,12 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
         block.block = rows_.add_block(touched, block.hard_rows + block.drive_end - block.first_drive);
         joint_blocks_.push_back(block);
         joints_.push_back(joint);
+        for (int side = 0; side < 2 && begins_with_point(joint.spec.type); ++side) {
+            const double sign = side == 0 ? 1.0 : -1.0;
+            Vec4 arm;
+            arm << sign * joint.point[side], sign;
+            if (block.slot[side] >= 0) rows_.set_point(block.block, block.slot[side], arm);
+        }
         if (joint_rows_are_linear(joint.spec)) {  // the gradients are the same everywhere
             JointRows rows;
             joint_rows(joint, world_map(), world_map(), rows);
@@ -203,7 +214,12 @@ void RowComponent::evaluate_joint(const JointBlock& block, const BodyField& fiel
     const Mat34 &qa = map_of(field, joint.bodies[0]), &qb = map_of(field, joint.bodies[1]);
     const int start = rows_.block(block.block).row_start;
     if (joint_rows_are_linear(joint.spec)) {
-        joint_row_values(joint, qa, qb, rows_.value.data() + start);
+        if (joint.spec.type == JointType::ball) {
+            const Vec3 gap = point_at(qa, joint.point[0]) - point_at(qb, joint.point[1]);
+            for (int i = 0; i < 3; ++i) rows_.value[start + i] = gap[i];
+        } else {
+            joint_row_values(joint, qa, qb, rows_.value.data() + start);
+        }
     } else {
         JointRows rows;
         joint_rows(joint, qa, qb, rows);
