@@ -76,8 +76,9 @@ struct Result {
     double energy_rise =
         -1.0;  // largest rise between frames, relative; negative: the scene has sources of energy
     double unexplained_path =
-        -1.0;                // share of the paths that velocities do not explain; negative: nothing moved
-    bool rule_known = true;  // the file says which steps have frames
+        -1.0;                  // share of the paths that velocities do not explain; negative: nothing moved
+    bool rule_known = true;    // the file says which steps have frames
+    bool hashes_known = true;  // and holds the hashes of their states
     double seconds = 0.0;
     std::vector<std::string> warnings;
     std::vector<Finding> findings;
@@ -89,7 +90,8 @@ struct Result {
     }
     // Nothing is left open: every frame, all motion between them, and the scene they claim to come from.
     bool proven() const {
-        return clean() && unproven == 0 && motion_checked && scene_rebuilt && rule_known && !pushed;
+        return clean() && unproven == 0 && motion_checked && scene_rebuilt && rule_known && hashes_known &&
+               !pushed;
     }
     std::string to_json() const;
 };
