@@ -48,6 +48,11 @@ void RecordAudit::check_frames(Result& result, FindingList& findings) const {
         ++result.record_errors;
         findings.add(finding("frames", frame.id, std::isfinite(frame.time) ? frame.time : 0.0, "", text));
     };
+    const std::string start = run_.meta("first_step");
+    if (start.find_first_not_of("0123456789") != std::string::npos) {
+        ++result.record_errors;
+        findings.add(finding("frames", 0, 0.0, "", "the step that it starts at is not a number"));
+    }
     for (std::size_t i = 0; i < frames_.size(); ++i) {
         const run::FrameEntry& frame = frames_[i];
         if (frame.id != static_cast<long>(i)) {
@@ -82,7 +87,14 @@ void RecordAudit::check_hashes(Result& result, FindingList& findings) const {
 
 // Which steps have frames follows from the rule the run was recorded by, the start and the end.
 void RecordAudit::check_rule(Result& result, FindingList& findings) const {
-    const auto rule = run::RecordingRule::parse(run_.meta("record"));
+    const std::string told = run_.meta("record");
+    const auto rule = run::RecordingRule::parse(told);
+    if (!rule && !told.empty()) {
+        ++result.record_errors;
+        findings.add(
+            finding("frames", -1, 0.0, "", "what the file says of which steps have frames is no rule"));
+        return;
+    }
     if (!rule) {
         result.warnings.push_back(
             "the file does not say which steps were to be recorded: missing frames go unseen");

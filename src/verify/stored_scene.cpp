@@ -79,6 +79,8 @@ void Comparison::meta() {
     if (run_.meta("method") != scene.method)
         differs("", fmt::format("the run claims method '{}', its scene says '{}'", run_.meta("method"),
                                 scene.method));
+    if (const std::string up = run_.meta("up"); up != scene.up)
+        differs("", fmt::format("the run claims that '{}' is up, its scene says '{}'", up, scene.up));
     if (run_.meta("name") != scene.name) differs("", "the run's name is not its scene's");
     if (!near(std::strtod(run_.meta("dt").c_str(), nullptr), scene.dt, 0))
         differs("", fmt::format("the run claims time steps of {} s, its scene {:g} s", run_.meta("dt"),

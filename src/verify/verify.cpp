@@ -500,6 +500,11 @@ void Verifier::start() {
         dt = stored_->scene.dt;
         steps = std::lround(stored_->scene.seconds / dt);
     } else {
+        // Meshes may be elsewhere on another machine; anything else that is wrong with a scene was wrong before it ran.
+        if (!names_files(scene_)) {
+            ++result_.record_errors;
+            findings_.add(finding("scene", 0, 0.0, "", "the stored scene cannot be made: " + why));
+        }
         result_.warnings.push_back(
             "shapes and masses were taken from the run file, unchecked, because its scene cannot be made: " +
             why);

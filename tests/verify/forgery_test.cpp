@@ -509,6 +509,19 @@ TEST(Forgery, HashesTakenOutAreMissed) {
     }
 }
 
+TEST(Forgery, TheFilesOwnWordsAreReadable) {
+    expect_noticed(
+        honest_run(),
+        {{"another direction is up", [](const auto& f) { set_meta(f, "up", "z"); }, "scene"},
+         {"up is nowhere", [](const auto& f) { edit(f, "DELETE FROM meta WHERE key='up'"); }, "scene"},
+         {"a recording rule that is none", [](const auto& f) { set_meta(f, "record", "[]"); }, "frames"},
+         {"a scene without bodies", [](const auto& f) { set_meta(f, "scene", "{}"); }, "scene"},
+         {"a scene of a method that is none",
+          [](const auto& f) { edit_json(f, "scene", [](json& s) { s["method"] = "magic"; }); }, "scene"},
+         {"a start that is no step",
+          [](const auto& f) { edit(f, "INSERT INTO meta VALUES('first_step', 'x')"); }, "frames"}});
+}
+
 // What pushed is not in the scene: nobody can judge the flight, so nobody calls it proven.
 TEST(Forgery, APushedRunIsNeverProven) {
     MadeRun made = free_run();
