@@ -64,9 +64,9 @@ ShadowMap::ShadowMap(const std::vector<Batch>& batches, const Vec3f& to_light, c
 
 // Whether the map has something nearer to the light than `depth` there, and how far from the light's plane.
 bool ShadowMap::blocker(float x, float y, float depth, float& found) const {
-    const int column = static_cast<int>(x), row = static_cast<int>(y);
-    if (x < 0 || y < 0 || column >= map_.width || row >= map_.height) return false;
-    found = -map_.depth[map_.index(column, row)];
+    const auto width = static_cast<float>(map_.width), height = static_cast<float>(map_.height);
+    if (!(x >= 0 && y >= 0 && x < width && y < height)) return false;  // neither is what overflowed
+    found = -map_.depth[map_.index(static_cast<int>(x), static_cast<int>(y))];
     return found < depth;
 }
 
@@ -113,9 +113,9 @@ float ambient_occlusion(const Visibility& seen, const Projection& view, const Ve
         const float part = (static_cast<float>((k * 5) % occlusion_taps) + 1.0f) / occlusion_taps;
         const Vec3f tap =
             view.to_view(origin + radius * part * part * (d.x() * u + d.y() * w + rise * normal));
-        if (tap.z() < view.near) continue;
+        if (!(tap.z() >= view.near)) continue;  // neither is what overflowed
         const Vec3f at = view.view_to_sample(tap);
-        if (at.x() < 0 || at.y() < 0 || at.x() >= view.width || at.y() >= view.height) continue;
+        if (!(at.x() >= 0 && at.y() >= 0 && at.x() < view.width && at.y() < view.height)) continue;
         const float key = seen.depth[seen.index(static_cast<int>(at.x()), static_cast<int>(at.y()))];
         if (key <= 0) continue;
         const float gap = tap.z() - 1.0f / key;  // positive: something is in front of the tap

@@ -68,8 +68,8 @@ void emit(const Projection& projection, const Grid& grid, const Vec3f view[3], s
     const float min_x = std::min({a.x(), b.x(), c.x()}), max_x = std::max({a.x(), b.x(), c.x()});
     const float min_y = std::min({a.y(), b.y(), c.y()}), max_y = std::max({a.y(), b.y(), c.y()});
     if (max_x < 0 || max_y < 0 || min_x >= projection.width || min_y >= projection.height) return;
-    const int x0 = std::max(0, static_cast<int>(min_x)) / tile_size;
-    const int y0 = std::max(0, static_cast<int>(min_y)) / tile_size;
+    const int x0 = static_cast<int>(std::max(0.0f, min_x)) / tile_size;
+    const int y0 = static_cast<int>(std::max(0.0f, min_y)) / tile_size;
     const int x1 = std::min<float>(projection.width - 1, max_x) / tile_size;
     const int y1 = std::min<float>(projection.height - 1, max_y) / tile_size;
     const auto index = static_cast<std::uint32_t>(chunk.triangles.size());

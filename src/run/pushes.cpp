@@ -53,8 +53,8 @@ std::vector<ForceSpec> pushes_of(const RunReader& reader, long step) {
                                  "the file is damaged; record the run again");
             pushes.push_back(std::move(push));
         }
-    } catch (const json::exception& error) {
-        throw InputError(reader.file(), push_key(step), error.what(),
+    } catch (const json::exception&) {
+        throw InputError(reader.file(), push_key(step), "is not a list of forces",
                          "the file is damaged; record the run again");
     }
     return pushes;

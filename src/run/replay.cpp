@@ -11,6 +11,21 @@
 #include "tenon/error.hpp"
 
 namespace tenon::run {
+namespace {
+
+// A frame says how many steps to simulate until it is compared: believed only when the run made as many.
+void check_steps(const RunReader& reader, long frames) {
+    const std::vector<StepRow> rows = reader.steps();
+    const long last = rows.empty() ? 0 : rows.back().step;
+    for (long i = 0; i < frames; ++i)
+        if (const long step = reader.frame_step(i); step < 0 || step > last)
+            throw InputError(reader.file(), fmt::format("frames[{}]", i),
+                             fmt::format("is of step {}, the last step of the run is {}", step, last),
+                             "run the scene again");
+}
+
+}  // namespace
+
 std::string ReplayResult::to_json() const {
     nlohmann::ordered_json out{
         {"status", status},         {"difference", difference},    {"frames", frames}, {"steps", steps},
@@ -30,6 +45,7 @@ ReplayResult replay_run(Scene scene, const RunReader& reader, const std::atomic<
         throw InputError(reader.file(), "", "holds no frame to compare with", "record the run first");
     Simulation simulation(std::move(scene), start_of(reader));
     const long steps = reader.frame_step(frames - 1);
+    check_steps(reader, frames);
     const std::vector<std::string> bodies = body_names(reader), elastic = elastic_names(reader);
     const bool pushed = reader.meta("pushed") == "yes";
     ReplayResult result;

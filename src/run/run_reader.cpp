@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 #include <nlohmann/json.hpp>
 
+#include "run/joint_axes.hpp"
 #include "run/joint_drives.hpp"
 #include "run/run_file.hpp"
 #include "run/run_schema.hpp"
@@ -280,13 +281,15 @@ void RunReader::Impl::read_elastic_frame(long index, Frame& frame) const {
     frame.x.resize(elastic.size());
     frame.v.resize(elastic.size());
     frame.element_state.resize(elastic.size());
-    Statement row(database, "SELECT x, v, element_state FROM elastic_frames WHERE frame=? ORDER BY elastic");
+    Statement row(database,
+                  "SELECT x, v, element_state, elastic FROM elastic_frames WHERE frame=? ORDER BY elastic");
     row.bind(0, index);
     for (std::size_t i = 0; i < elastic.size(); ++i) {
-        if (!row.next()) throw Damaged("frame " + std::to_string(index) + " lacks an elastic body");
+        if (!row.next() || row.integer(3) != static_cast<long>(i))
+            throw Damaged("frame " + std::to_string(index) + " lacks an elastic body");
         frame.x[i] = array<Vec3>(row, 0, "elastic_frames.x", elastic[i].rest.size());
         frame.v[i] = array<Vec3>(row, 1, "elastic_frames.v", elastic[i].rest.size());
-        frame.element_state[i] = array<float>(row, 2, "elastic_frames.element_state");
+        frame.element_state[i] = array<float>(row, 2, "elastic_frames.element_state", elastic[i].tets.size());
     }
 }
 
@@ -525,6 +528,23 @@ std::string RunReader::checkpoint(long& step) const {
             state += row.blob(1);
         }
         return state;
+    });
+}
+
+std::vector<JointAxes> joint_axes(const RunReader& run) {
+    return guarded(run.file(), [&] {
+        Database database = open_for_reading(run.file());
+        database.distrust(bytes_of(run.file()) + bytes_of(run.file() + "-wal"));
+        std::vector<JointAxes> axes;
+        Statement row(database, "SELECT frame_a, frame_b, rest_length, id FROM joints ORDER BY id");
+        while (row.next()) {
+            if (row.integer(3) != static_cast<long>(axes.size()) || axes.size() == run.joints().size())
+                throw Damaged("joints are not numbered from 0 on");
+            JointAxes& joint = axes.emplace_back();
+            for (int k = 0; k < 2; ++k) joint.frame[k] = array<Mat3>(row, k, "joints.frame", 1)[0];
+            joint.rest_length = finite_number(row, 2, "a joint's rest length");
+        }
+        return axes;
     });
 }
 

@@ -75,6 +75,13 @@ bool never_overlaps(const std::string& method) {
     return method != "impulse" && method != "volume" && method != "adaptive" && method != "articulated";
 }
 
+bool names_files(const nlohmann::json& scene) {
+    if (!scene.is_structured()) return false;
+    for (const auto& [key, value] : scene.items())
+        if ((key == "mesh" && value.is_string()) || names_files(value)) return true;
+    return false;
+}
+
 nlohmann::json scene_of(const run::RunReader& run) {
     Json scene = Json::parse(run.scene_json(), nullptr, false);
     if (scene.is_discarded() || !scene.is_object())

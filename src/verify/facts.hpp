@@ -24,6 +24,9 @@ struct SceneFacts {
 // Methods whose bodies may not overlap at all; the others are allowed a share of the smaller body's size.
 bool never_overlaps(const std::string& method);
 
+// Whether a scene is made of files besides itself, which may be missing elsewhere.
+bool names_files(const nlohmann::json& scene);
+
 nlohmann::json scene_of(const run::RunReader& run);  // throws InputError
 SceneFacts facts_of(const run::RunReader& run, const nlohmann::json& scene);
 

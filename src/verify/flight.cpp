@@ -15,6 +15,8 @@ constexpr double handed_on = 1.0 / 3.0;  // BDF2: of what pushed a body in one s
 constexpr double speed_share = 1e-6;     // of the speed: rounding, and solvers' tolerances
 constexpr double disagreement =
     0.5;  // of all paths: single impacts and whirls may disagree, not most of a run
+// Of a body's size: paths without a velocity that mean nothing, where overlaps are mended and elsewhere.
+constexpr double mended_share = 0.01, rounding_share = 1e-9;
 
 }  // namespace
 
@@ -23,7 +25,10 @@ FlightAudit::FlightAudit(const run::RunReader& run, const nlohmann::json& scene,
       facts_(facts),
       free_(run.bodies().size(), 1),
       multistep_(run.meta("method") == "articulated"),
-      push_(run.bodies().size(), Vec3::Zero()) {
+      push_(run.bodies().size(), Vec3::Zero()),
+      mends_overlaps_(!never_overlaps(run.meta("method"))),
+      disagreeing_(run.bodies().size(), 0.0),
+      worst_(run.bodies().size(), 0.0) {
     for (std::size_t i = 0; i < free_.size(); ++i)
         if (run.bodies()[i].type != BodyType::dynamic_body) free_[i] = 0;
     for (const run::JointInfo& joint : run.joints())
@@ -116,11 +121,15 @@ void FlightAudit::weigh_velocity(std::size_t body, const run::Frame& before, con
         agreeing_ += length;
         return;
     }
-    disagreeing_ += length;
-    if (off > worst_amount_) {
-        worst_amount_ = off;
-        worst_ = run_.bodies()[body].name;
-    }
+    disagreeing_[body] += length;
+    worst_[body] = std::max(worst_[body], off);
+}
+
+double FlightAudit::radius(std::size_t body) const {
+    double largest = 0;
+    for (const Vec3& vertex : run_.shapes()[run_.bodies()[body].shape].mesh.vertices)
+        largest = std::max(largest, vertex.squaredNorm());
+    return std::sqrt(largest);
 }
 
 void FlightAudit::add(long index, const run::Frame& before, const run::Frame& now,
@@ -140,17 +149,26 @@ void FlightAudit::add(long index, const run::Frame& before, const run::Frame& no
     }
 }
 
+// Paths that say nothing: rounding, and where a method mends overlaps, what it moves bodies by without a velocity.
 void FlightAudit::finish(Result& result, FindingList& findings) {
-    const double all = agreeing_ + disagreeing_;
-    if (all > 0) result.unexplained_path = disagreeing_ / all;
-    if (all <= 0 || disagreeing_ < disagreement * all) return;
+    const double silent = mends_overlaps_ ? mended_share : rounding_share;
+    double off = 0;
+    std::size_t worst = 0;
+    for (std::size_t i = 0; i < disagreeing_.size(); ++i) {
+        if (disagreeing_[i] <= silent * radius(i)) continue;
+        off += disagreeing_[i];
+        if (worst_[i] > worst_[worst] || disagreeing_[worst] <= silent * radius(worst)) worst = i;
+    }
+    const double all = agreeing_ + off;
+    if (all > 0) result.unexplained_path = off / all;
+    if (off <= 0 || off < disagreement * all) return;
     ++result.velocity_errors;
     findings.add(finding(
-        "velocity", last_frame_, last_time_, worst_,
+        "velocity", last_frame_, last_time_, run_.bodies()[worst].name,
         fmt::format(
             "{:.0f} % of all paths are not explained by the recorded velocities; this body's by {:.3g} m/s",
-            100 * disagreeing_ / all, worst_amount_),
-        worst_amount_));
+            100 * off / all, worst_[worst]),
+        worst_[worst]));
 }
 
 }  // namespace tenon::verify

@@ -30,6 +30,7 @@ class FlightAudit {
     void check_fall(long index, std::size_t body, const run::Frame& before, const run::Frame& now,
                     Result& result, FindingList& findings);
     void weigh_velocity(std::size_t body, const run::Frame& before, const run::Frame& now);
+    double radius(std::size_t body) const;
 
     const run::RunReader& run_;
     const SceneFacts& facts_;
@@ -37,12 +38,13 @@ class FlightAudit {
     bool multistep_ = false;  // velocities remember the step before
     // Per body: the change of velocity beyond gravity's since the frame before; none after something was near.
     std::vector<std::optional<Vec3>> push_;
-    bool damped_ = false;                        // the scene or the method slows free bodies
-    double agreeing_ = 0.0, disagreeing_ = 0.0;  // path lengths whose velocities do or do not explain them, m
+    bool mends_overlaps_ = false;      // moves bodies apart that overlap, without a velocity
+    bool damped_ = false;              // the scene or the method slows free bodies
+    double agreeing_ = 0.0;            // path lengths whose velocities explain them, m
+    std::vector<double> disagreeing_;  // per body, those whose velocities do not
     long last_frame_ = 0;
     double last_time_ = 0.0;
-    std::string worst_;  // the body that disagrees most
-    double worst_amount_ = 0.0;
+    std::vector<double> worst_;  // per body, the largest disagreement, m/s
 };
 
 }  // namespace tenon::verify

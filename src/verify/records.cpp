@@ -25,7 +25,9 @@ RecordAudit::RecordAudit(const run::RunReader& run, double dt, long steps)
       planned_(steps),
       first_(std::max(0L, std::strtol(run.meta("first_step").c_str(), nullptr, 10))),
       frames_(run.frame_list()),
-      steps_(run.steps()) {}
+      steps_(run.steps()) {
+    if (!run.joints().empty()) drives_ = std::make_unique<run::JointDriveReader>(run);
+}
 
 const run::StepRow* RecordAudit::row_of(long step) const {
     const auto row = std::lower_bound(steps_.begin(), steps_.end(), step,
@@ -35,6 +37,7 @@ const run::StepRow* RecordAudit::row_of(long step) const {
 
 void RecordAudit::check(const Options& options, Result& result, FindingList& findings) const {
     check_frames(result, findings);
+    check_hashes(result, findings);
     check_rule(result, findings);
     check_steps(options, result, findings);
     check_end(result, findings);
@@ -45,6 +48,11 @@ void RecordAudit::check_frames(Result& result, FindingList& findings) const {
         ++result.record_errors;
         findings.add(finding("frames", frame.id, std::isfinite(frame.time) ? frame.time : 0.0, "", text));
     };
+    const std::string start = run_.meta("first_step");
+    if (start.find_first_not_of("0123456789") != std::string::npos) {
+        ++result.record_errors;
+        findings.add(finding("frames", 0, 0.0, "", "the step that it starts at is not a number"));
+    }
     for (std::size_t i = 0; i < frames_.size(); ++i) {
         const run::FrameEntry& frame = frames_[i];
         if (frame.id != static_cast<long>(i)) {
@@ -61,9 +69,32 @@ void RecordAudit::check_frames(Result& result, FindingList& findings) const {
     }
 }
 
+// Files of older programs have no hashes at all; one that has some has them all.
+void RecordAudit::check_hashes(Result& result, FindingList& findings) const {
+    const auto without = [](const run::FrameEntry& frame) { return frame.hash.empty(); };
+    const auto missing = std::count_if(frames_.begin(), frames_.end(), without);
+    if (missing == 0) return;
+    if (missing == static_cast<long>(frames_.size())) {
+        result.warnings.push_back(
+            "the file holds no hashes of its frames: nothing says that they are as recorded");
+        result.hashes_known = false;
+        return;
+    }
+    const auto first = std::find_if(frames_.begin(), frames_.end(), without);
+    ++result.record_errors;
+    findings.add(finding("hash", first->id, first->time, "", fmt::format("{} frames have no hash", missing)));
+}
+
 // Which steps have frames follows from the rule the run was recorded by, the start and the end.
 void RecordAudit::check_rule(Result& result, FindingList& findings) const {
-    const auto rule = run::RecordingRule::parse(run_.meta("record"));
+    const std::string told = run_.meta("record");
+    const auto rule = run::RecordingRule::parse(told);
+    if (!rule && !told.empty()) {
+        ++result.record_errors;
+        findings.add(
+            finding("frames", -1, 0.0, "", "what the file says of which steps have frames is no rule"));
+        return;
+    }
     if (!rule) {
         result.warnings.push_back(
             "the file does not say which steps were to be recorded: missing frames go unseen");
@@ -163,6 +194,7 @@ void RecordAudit::check_frame(std::size_t place, const run::Frame& frame, Result
             wrong("contacts",
                   fmt::format("holds {} contacts, its step made {}", contacts, row->report.contacts));
     }
+    if (drives_) drives_->at(index);  // throws when they are damaged
     for (const Contact& contact : frame.contacts)
         if (!contact.point.allFinite() || !contact.normal.allFinite() || !contact.force.allFinite()) {
             wrong("contacts", "holds a contact that is not finite");

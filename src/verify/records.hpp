@@ -1,8 +1,10 @@
 // Whether a run file tells one story: frames, steps, times, status, report and contacts fit each other.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "run/joint_drives.hpp"
 #include "run/run_file.hpp"
 #include "verify/findings.hpp"
 
@@ -24,12 +26,14 @@ class RecordAudit {
 
   private:
     void check_frames(Result& result, FindingList& findings) const;
+    void check_hashes(Result& result, FindingList& findings) const;
     void check_rule(Result& result, FindingList& findings) const;
     void check_steps(const Options& options, Result& result, FindingList& findings) const;
     void check_end(Result& result, FindingList& findings) const;
     const run::StepRow* row_of(long step) const;
 
     const run::RunReader& run_;
+    std::unique_ptr<run::JointDriveReader> drives_;  // of a run with joints
     double dt_;
     long planned_;
     long first_;  // step of the start; not 0 when a state was handed over

@@ -56,6 +56,7 @@ std::string Result::to_json() const {
     json["chord_hits"] = chord_hits;
     json["unproven"] = unproven;
     json["unexplained"] = unexplained;
+    json["touching_at_start"] = touching_at_start;
     json["contained_at_start"] = contained_at_start;
     json["penetration"] = {{"pairs", penetrations},
                            {"max", number(penetration_max)},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "run/joint_axes.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
 #include "verify/facts.hpp"
@@ -61,7 +62,9 @@ class Comparison {
     bool counts();
     void bodies();
     void joints();
+    static bool near_joint(const run::JointInfo& joint, const run::JointAxes& axes, const Joint& made);
     void elastic();
+    static bool same_embedding(const run::ElasticInfo& body, const ElasticBody& made, double size);
     void ignored();
     std::string shape_difference(const run::ShapeData& recorded, const Shape& made) const;
 
@@ -76,6 +79,8 @@ void Comparison::meta() {
     if (run_.meta("method") != scene.method)
         differs("", fmt::format("the run claims method '{}', its scene says '{}'", run_.meta("method"),
                                 scene.method));
+    if (const std::string up = run_.meta("up"); up != scene.up)
+        differs("", fmt::format("the run claims that '{}' is up, its scene says '{}'", up, scene.up));
     if (run_.meta("name") != scene.name) differs("", "the run's name is not its scene's");
     if (!near(std::strtod(run_.meta("dt").c_str(), nullptr), scene.dt, 0))
         differs("", fmt::format("the run claims time steps of {} s, its scene {:g} s", run_.meta("dt"),
@@ -102,6 +107,7 @@ bool Comparison::counts() {
 }
 
 std::string Comparison::shape_difference(const run::ShapeData& recorded, const Shape& made) const {
+    if (recorded.name != made.name) return "names";
     if (recorded.mesh.vertices.size() != made.mesh.vertices.size()) return "number of vertices";
     if (!near_lists(recorded.mesh.vertices, made.mesh.vertices, made.radius)) return "vertices";
     if (recorded.mesh.triangles != made.mesh.triangles || recorded.mesh.edges != made.mesh.edges ||
@@ -143,7 +149,17 @@ void Comparison::bodies() {
     }
 }
 
+bool Comparison::near_joint(const run::JointInfo& joint, const run::JointAxes& axes, const Joint& made) {
+    bool same_place = near(axes.rest_length, made.rest_length, 1e-9);
+    for (int k = 0; k < 2; ++k)
+        same_place = same_place &&
+                     near_points(joint.point[k], made.point[k], made.point[k].cwiseAbs().maxCoeff()) &&
+                     near_points(axes.frame[k], made.frame[k], 1.0);
+    return same_place;
+}
+
 void Comparison::joints() {
+    const std::vector<run::JointAxes> axes = run::joint_axes(run_);
     for (std::size_t i = 0; i < run_.joints().size(); ++i) {
         const run::JointInfo& joint = run_.joints()[i];
         const Joint& made = stored_.model.joints[i];
@@ -151,7 +167,20 @@ void Comparison::joints() {
         const bool renamed = !joint.name.empty() && joint.name != made.spec.name;
         if (renamed || joint.type != made.spec.type || joint.bodies != made.bodies)
             differs(joint.name, "is another joint in the scene");
+        if (joint.type != JointType::coupling && !near_joint(joint, axes[i], made))
+            differs(joint.name, "lies otherwise in its bodies than the scene says");
     }
+}
+
+// The fine surface that pictures and exports show.
+bool Comparison::same_embedding(const run::ElasticInfo& body, const ElasticBody& made, double size) {
+    if (!near_lists(body.embedded.vertices, made.embedded.vertices, size) ||
+        body.embedded.triangles != made.embedded.triangles || body.embedded_tet != made.embedded_tet ||
+        body.embedded_weight.size() != made.embedded_weight.size())
+        return false;
+    for (std::size_t k = 0; k < made.embedded_weight.size(); ++k)
+        if (!near_points(body.embedded_weight[k], made.embedded_weight[k], 1.0)) return false;
+    return true;
 }
 
 void Comparison::elastic() {
@@ -166,6 +195,8 @@ void Comparison::elastic() {
                         ? "is not the elastic body that the scene describes; the file seems to be of "
                           "version 0.1, which made other meshes: run its scene again"
                         : "is not the elastic body that the scene describes");
+        if (!same_embedding(body, made, size))
+            differs(body.name, "is drawn with another surface than the scene gives it");
         bool masses = body.vertex_mass.size() == made.vertex_mass.size();
         for (std::size_t k = 0; masses && k < made.vertex_mass.size(); ++k)
             masses = near(body.vertex_mass[k], made.vertex_mass[k], 0);

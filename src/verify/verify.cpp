@@ -33,6 +33,7 @@ namespace {
 using Pair = std::array<int, 2>;
 
 constexpr double overlap_share = 0.05;  // of the smaller body's diagonal, for methods that let bodies overlap
+constexpr double touching_share = 1e-9;  // of the smaller body's diagonal: overlaps of that much are rounding
 constexpr double strain_worth_a_word = 1e-3;  // of A^T A - I
 
 std::uint64_t ordered_key(int inner, int outer) {
@@ -119,6 +120,7 @@ class Verifier {
   private:
     Moment load(long index);
     void check_surfaces(Moment& moment);
+    bool touches_at_start(const Moment& moment, const Pair& pair) const;
     void check_containment(const Moment& before, const Moment& now);
     void start();
     void count_jointed_pairs();
@@ -183,6 +185,14 @@ Moment Verifier::load(long index) {
     return moment;
 }
 
+// Whether a scene puts two bodies so that they touch without overlapping. A barrier method begins by moving them apart.
+bool Verifier::touches_at_start(const Moment& moment, const Pair& pair) const {
+    const Placed &a = (*moment.placement)[pair[0]], &b = (*moment.placement)[pair[1]];
+    const bool start = stored_ && moment.index == 0 && moment.frame.step == 0;
+    if (!start || !a.surface->closed || !b.surface->closed) return false;
+    return penetration_depth(a, b) <= touching_share * std::min(a.box().diagonal(), b.box().diagonal());
+}
+
 // Exact test of all near pairs, and which bodies lie inside closed others.
 void Verifier::check_surfaces(Moment& moment) {
     const Placement& placement = *moment.placement;
@@ -227,6 +237,10 @@ void Verifier::check_surfaces(Moment& moment) {
                                                     found[i].depth, found[i].allowed));
             deep.amount = found[i].depth;
             findings_.add(deep);
+            continue;
+        }
+        if (touches_at_start(moment, pairs[i])) {
+            ++result_.touching_at_start;
             continue;
         }
         ++result_.intersections;
@@ -500,6 +514,11 @@ void Verifier::start() {
         dt = stored_->scene.dt;
         steps = std::lround(stored_->scene.seconds / dt);
     } else {
+        // Meshes may be elsewhere on another machine; anything else that is wrong with a scene was wrong before it ran.
+        if (!names_files(scene_)) {
+            ++result_.record_errors;
+            findings_.add(finding("scene", 0, 0.0, "", "the stored scene cannot be made: " + why));
+        }
         result_.warnings.push_back(
             "shapes and masses were taken from the run file, unchecked, because its scene cannot be made: " +
             why);

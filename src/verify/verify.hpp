@@ -43,16 +43,18 @@ struct Result {
     bool pushed = false;  // forces from outside the scene acted: flight and energy cannot be judged
     long steps_between_min = 0, steps_between_max = 0;
     bool path_recorded = false;
-    long body_pairs = 0;          // near enough to be tested, over all frames
-    long elastic_pairs = 0;       // of those, pairs with an elastic body
-    long self_tests = 0;          // elastic bodies tested against themselves, over all frames
-    bool elastic_path = false;    // the path holds the vertices of elastic bodies too
-    long jointed_checked = 0;     // pairs of bodies that share a joint and are checked like others ...
-    long jointed_ignored = 0;     // ... or that the scene lets touch
-    long intersections = 0;       // body pairs that intersect by an exact test, over frames and path segments
-    long chord_hits = 0;          // body pairs that touch when vertices move straight between frames
-    long unproven = 0;            // of those, the ones that no record rules out; only the path could tell
-    long unexplained = 0;         // of the unproven, those for which no motion was found that avoids the hit
+    long body_pairs = 0;        // near enough to be tested, over all frames
+    long elastic_pairs = 0;     // of those, pairs with an elastic body
+    long self_tests = 0;        // elastic bodies tested against themselves, over all frames
+    bool elastic_path = false;  // the path holds the vertices of elastic bodies too
+    long jointed_checked = 0;   // pairs of bodies that share a joint and are checked like others ...
+    long jointed_ignored = 0;   // ... or that the scene lets touch
+    long intersections = 0;     // body pairs that intersect by an exact test, over frames and path segments
+    long chord_hits = 0;        // body pairs that touch when vertices move straight between frames
+    long unproven = 0;          // of those, the ones that no record rules out; only the path could tell
+    long unexplained = 0;       // of the unproven, those for which no motion was found that avoids the hit
+    long touching_at_start =
+        0;  // pairs that touch, no more, where the scene puts them: moved apart by the method
     long contained_at_start = 0;  // bodies inside closed others in the first frame: kept apart, not counted
     long penetrations = 0;        // pairs that overlap by no more than the allowance, over frames
     double penetration_max = 0.0;
@@ -76,8 +78,9 @@ struct Result {
     double energy_rise =
         -1.0;  // largest rise between frames, relative; negative: the scene has sources of energy
     double unexplained_path =
-        -1.0;                // share of the paths that velocities do not explain; negative: nothing moved
-    bool rule_known = true;  // the file says which steps have frames
+        -1.0;                  // share of the paths that velocities do not explain; negative: nothing moved
+    bool rule_known = true;    // the file says which steps have frames
+    bool hashes_known = true;  // and holds the hashes of their states
     double seconds = 0.0;
     std::vector<std::string> warnings;
     std::vector<Finding> findings;
@@ -89,7 +92,8 @@ struct Result {
     }
     // Nothing is left open: every frame, all motion between them, and the scene they claim to come from.
     bool proven() const {
-        return clean() && unproven == 0 && motion_checked && scene_rebuilt && rule_known && !pushed;
+        return clean() && unproven == 0 && motion_checked && scene_rebuilt && rule_known && hashes_known &&
+               touching_at_start == 0 && !pushed;
     }
     std::string to_json() const;
 };

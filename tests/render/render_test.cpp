@@ -89,6 +89,20 @@ TEST(Render, NearHidesFar) {
     EXPECT_GT(middle[0], middle[1] + 60);
 }
 
+// Coordinates whose squares overflow: a picture that shows little, never a read beside the buffer.
+TEST(Render, CoordinatesBeyondAllMeasureAreNoHarm) {
+    for (const double far : {1e20, 1e30, 1e99, 1e300})
+        for (const Vec3& at : {Vec3(far, far, far), Vec3(-far, 0, far)}) {
+            Stand stand;
+            stand.add(box(1, 1, 1), Vec3(0, 0.5, 0), {0.9, 0.1, 0.1});
+            stand.add(box(1, 1, 1), at, {0.1, 0.9, 0.1});
+            Mat34& last = stand.frame.q.back();
+            last.leftCols<3>().setConstant(far);
+            const Image image = stand.draw(small());
+            EXPECT_EQ(image.width, 160);
+        }
+}
+
 TEST(Render, CastsAShadowOnTheGround) {
     Stand with, without;
     for (Stand* stand : {&with, &without}) stand->add(box(0.2, 0.2, 0.2), Vec3(0, 0.1, 0), {0.5, 0.5, 0.5});

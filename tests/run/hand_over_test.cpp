@@ -7,6 +7,7 @@
 #include "run/hand_over.hpp"
 #include "run/replay.hpp"
 #include "run/run_loop.hpp"
+#include "run/sqlite.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
@@ -75,6 +76,17 @@ TEST_F(HandOver, ARunThatWasHandedOverIsReplayedBitForBit) {
     EXPECT_EQ(again.steps, 3);
 }
 
+// A frame of a step that was never made would keep a replay busy for ever.
+TEST_F(HandOver, AFrameOfAStepBeyondTheRunIsNotReplayed) {
+    go_on("affine", 0.25, 0.28);
+    for (const char* step : {"4611686018427387904", "29", "-1"}) {
+        run::Database(output_, run::Database::Mode::read_write)
+            .execute((std::string("UPDATE frames SET step=") + step + " WHERE id=1").c_str());
+        const run::RunReader reader(output_);
+        EXPECT_THROW(run::replay_run(wall("affine", 0.28), reader), InputError) << step;
+    }
+}
+
 TEST_F(HandOver, WithoutAnotherMethodItStartsAgainFromThere) {
     const run::Report report = go_on("impulse", 0.2, 0.3);
     EXPECT_EQ(report.steps, 10);
@@ -104,6 +116,7 @@ TEST_F(HandOver, JointsOfAPreviewStayClosedAndVerifyClean) {
     const verify::Result verdict = verify::verify_run(run::RunReader(options.output), {});
     EXPECT_EQ(verdict.joints_open, 0);
     EXPECT_LT(verdict.joint_residual_max, 1e-9);
+    EXPECT_EQ(verdict.record_errors, 0);
 }
 
 TEST_F(HandOver, TimesOutsideTheRunAndOtherScenesAreRefused) {

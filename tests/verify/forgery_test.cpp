@@ -336,7 +336,67 @@ TEST(Forgery, BodiesAndShapesAreTheScenes) {
          {"made static", [](const auto& f) { edit(f, "UPDATE bodies SET type='static' WHERE name='block'"); },
           "scene"},
          {"a joint given to others", [](const auto& f) { edit(f, "UPDATE joints SET body_b=1"); }, "scene"},
-         {"a joint made weaker", [](const auto& f) { edit(f, "UPDATE joints SET type='ball'"); }, "scene"}});
+         {"a joint made weaker", [](const auto& f) { edit(f, "UPDATE joints SET type='ball'"); }, "scene"},
+         {"a joint elsewhere",
+          [](const auto& f) {
+              edit_blob<double>(f, "joints", "point_b", "id=0", [](auto& p) { p[0] += 0.1; });
+          },
+          "scene"},
+         {"a joint's axis turned",
+          [](const auto& f) {
+              edit_blob<double>(f, "joints", "frame_a", "id=0", [](auto& m) { std::swap(m[0], m[2]); });
+          },
+          "scene"},
+         {"a joint longer at rest", [](const auto& f) { edit(f, "UPDATE joints SET rest_length=1"); },
+          "scene"},
+         {"a shape renamed", [](const auto& f) { edit(f, "UPDATE shapes SET name='cube'"); }, "scene"},
+         {"what drives a joint cut short",
+          [](const auto& f) { edit(f, "UPDATE joint_drives SET motor=x'00' WHERE frame=4"); }, ""},
+         {"what drives a joint not finite",
+          [](const auto& f) {
+              edit_blob<double>(f, "joint_drives", "rate", "frame=4", [](auto& r) { r[0] = NAN; });
+          },
+          ""}});
+}
+
+// Pictures and exports show the fine surface, so it is part of what was run.
+TEST(Forgery, ElasticBodiesLookAsTheyAre) {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "method": "volume", "gravity": [0, 0, 0], "elastic": [
+        {"name": "a", "shape": {"type": "icosphere", "radius": 0.5, "subdivisions": 3}, "cell_size": 0.5},
+        {"name": "b", "shape": {"type": "box"}, "cell_size": 1, "position": [3, 0, 0]}]})");
+    made.steps = 4;
+    made.pose = [](const Model&, State&, double) {};
+    expect_noticed(
+        made,
+        {{"drawn larger",
+          [](const auto& f) {
+              edit_blob<double>(f, "elastic", "embedded_vertices", "id=0", [](auto& v) {
+                  for (double& x : v) x *= 2;
+              });
+          },
+          "scene"},
+         {"drawn with a hole",
+          [](const auto& f) {
+              edit_blob<Triangle>(f, "elastic", "embedded_triangles", "id=0", [](auto& t) { t.pop_back(); });
+          },
+          "scene"},
+         {"hung on another element",
+          [](const auto& f) {
+              edit_blob<int>(f, "elastic", "embedded_tet", "id=0", [](auto& t) { t[0] = t[0] ? 0 : 1; });
+          },
+          "scene"},
+         {"hung by other weights",
+          [](const auto& f) {
+              edit_blob<double>(f, "elastic", "embedded_weight", "id=0", [](auto& w) { w[0] += 0.1; });
+          },
+          "scene"},
+         {"a state of no element",
+          [](const auto& f) { edit(f, "UPDATE elastic_frames SET element_state=x'' WHERE frame=2"); }, ""}});
+    made.tamper = [](const std::string& f) {
+        edit(f, "UPDATE elastic_frames SET elastic=elastic+7 WHERE frame=2");
+    };
+    EXPECT_THROW(made.verify(), InputError);
 }
 
 TEST(Forgery, PosesVelocitiesAndContactsAreWhatTheyWere) {
@@ -433,6 +493,33 @@ TEST(Forgery, AHashThatDoesNotFitIsNoticed) {
         edit(f, "UPDATE hashes SET state='0123456789abcdef' WHERE frame=3");
     };
     EXPECT_TRUE(has_kind(made.verify(), "hash"));
+}
+
+// One hash taken out hides the frame behind it; without any, nothing is known of the frames, so nothing is proven.
+TEST(Forgery, HashesTakenOutAreMissed) {
+    MadeRun made = honest_run();
+    made.tamper = [](const std::string& f) { edit(f, "DELETE FROM hashes WHERE frame=3"); };
+    EXPECT_TRUE(has_kind(made.verify(), "hash"));
+    for (const char* all : {"DELETE FROM hashes", "DROP TABLE hashes", "UPDATE hashes SET state=''"}) {
+        made.tamper = [&](const std::string& f) { edit(f, all); };
+        const Result result = made.verify();
+        EXPECT_TRUE(result.clean()) << result.to_json();
+        EXPECT_FALSE(result.proven()) << all;
+        EXPECT_FALSE(result.warnings.empty()) << all;
+    }
+}
+
+TEST(Forgery, TheFilesOwnWordsAreReadable) {
+    expect_noticed(
+        honest_run(),
+        {{"another direction is up", [](const auto& f) { set_meta(f, "up", "z"); }, "scene"},
+         {"up is nowhere", [](const auto& f) { edit(f, "DELETE FROM meta WHERE key='up'"); }, "scene"},
+         {"a recording rule that is none", [](const auto& f) { set_meta(f, "record", "[]"); }, "frames"},
+         {"a scene without bodies", [](const auto& f) { set_meta(f, "scene", "{}"); }, "scene"},
+         {"a scene of a method that is none",
+          [](const auto& f) { edit_json(f, "scene", [](json& s) { s["method"] = "magic"; }); }, "scene"},
+         {"a start that is no step",
+          [](const auto& f) { edit(f, "INSERT INTO meta VALUES('first_step', 'x')"); }, "frames"}});
 }
 
 // What pushed is not in the scene: nobody can judge the flight, so nobody calls it proven.

@@ -390,6 +390,50 @@ TEST(Verify, DamagedFilesAreRefusedOrRead) {
     EXPECT_LT(refused, 150);
 }
 
+// The scene everybody writes first: a box that lies on the ground to the last bit. The method opens the gap; a scene that overlaps
+// by a hair is another matter.
+TEST(Verify, ATouchingStartIsTheScenesAndNotAnIntersection) {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "method": "affine", "gravity": [0, -9.81, 0], "bodies": [
+        {"name": "floor", "type": "static", "shape": {"type": "box", "size": [4, 1, 4]}, "position": [0, -0.5, 0]},
+        {"name": "a", "shape": {"type": "box"}, "position": [0, 0.5, 0]}]})");
+    const auto resting = [](double start, double later) {
+        return [=](const Model& of, State& state, double t) {
+            set_motion(of, state, 1, Vec3(0, t > 0 ? later : start, 0), Vec3::Zero(), Vec3::UnitX(), 0, 0);
+        };
+    };
+    made.pose = resting(0.5, 0.500001);
+    const Result touching = made.verify();
+    EXPECT_TRUE(touching.clean()) << touching.to_json();
+    EXPECT_EQ(touching.touching_at_start, 1);
+    EXPECT_FALSE(touching.proven());
+    made.pose = resting(0.499999, 0.500001);
+    EXPECT_FALSE(made.verify().clean());
+    made.pose = resting(0.5, 0.5);  // it has to be moved apart
+    EXPECT_FALSE(made.verify().clean());
+}
+
+// A body at rest whose centre moves in its last digit, and one that is pushed out of an overlap without a velocity.
+TEST(Verify, PathsThatMeanNothingAreNotHeldAgainstTheVelocities) {
+    MadeRun made;
+    made.scene = scene_from(R"({"tenon": 1, "method": "impulse", "gravity": [0, 0, 0], "bodies": [
+        {"name": "a", "shape": {"type": "box"}}]})");
+    const auto creep = [](double to) {
+        return [=](const Model& of, State& state, double t) {
+            set_motion(of, state, 0, Vec3(to * t / 0.2, 0, 0), Vec3::Zero(), Vec3::UnitX(), 0, 0);
+        };
+    };
+    made.pose = creep(0.005);
+    EXPECT_FALSE(has_kind(made.verify(), "velocity"));
+    made.pose = creep(0.05);
+    EXPECT_TRUE(has_kind(made.verify(), "velocity"));
+    made.scene.method = "affine";
+    made.pose = creep(0.005);
+    EXPECT_TRUE(has_kind(made.verify(), "velocity"));
+    made.pose = creep(1e-12);
+    EXPECT_FALSE(has_kind(made.verify(), "velocity"));
+}
+
 // Two spheres of 10,000 triangles, a micrometre apart.
 TEST(Verify, TenThousandTrianglesAgainstTenThousandTakeUnderASecond) {
     MadeRun made;
