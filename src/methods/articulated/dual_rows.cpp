@@ -92,7 +92,7 @@ class CliqueScratch {
     Mat3 compliance(const PointAt& a, const PointAt& b) const {
         Mat3 S;
         if (inverse_->kind->rigid) {
-            S = -product(skew_matrix(a.turned), product(turn_, skew_matrix(b.turned)));
+            S = -product(skew(a.turned), product(turn_, skew(b.turned)));
             S.diagonal().array() += inverse_->kind->translation_inverse;
         } else {
             S = product_right_transposed(product(rotation_, point_compliance(*inverse_, a.x, b.x)),
