@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include <Eigen/Geometry>
+
 #include "model/keyframes.hpp"
+#include "model/loads_ahead.hpp"
 #include "tenon/state.hpp"
 
 namespace tenon {
@@ -73,8 +76,21 @@ bool has_external_wrenches(const Model& model, const State& state) {
 
 namespace {
 
-void add_wrench(const Model& model, const State& state, const ForceSpec& force, std::vector<Wrench>& out) {
-    const Mat34& q = state.q[force.body];
+// The pose after `ahead` seconds of the present motion, by the turn of a rigid body.
+Mat34 pose_ahead(const State& state, int body, double ahead) {
+    Mat34 q = state.q[body];
+    if (ahead == 0.0 || !state.dynamic(body)) return q;
+    const Mat34& rate = state.rate[body];
+    Vec3 moment = Vec3::Zero();  // of A's columns' velocities: 2 w for a rotation
+    for (int k = 0; k < 3; ++k) moment += Vec3(q.col(k)).cross(Vec3(rate.col(k)));
+    const Vec3 turn = 0.5 * ahead * moment;
+    const double angle = turn.norm();
+    if (angle > 0.0) q.leftCols<3>() = Eigen::AngleAxisd(angle, turn / angle) * q.leftCols<3>();
+    q.col(3) += ahead * rate.col(3);
+    return q;
+}
+
+void add_wrench(const Model& model, const Mat34& q, const ForceSpec& force, std::vector<Wrench>& out) {
     const Pose& geometry = model.shape_of(force.body).geometry_frame;
     Mat3 to_world = Mat3::Identity();
     if (force.body_frame) to_world = q.leftCols<3>() * geometry.rotation.toRotationMatrix();
@@ -91,14 +107,20 @@ void add_wrench(const Model& model, const State& state, const ForceSpec& force, 
 }  // namespace
 
 void external_wrenches(const Model& model, const State& state, double time, std::vector<Wrench>& out) {
+    wrenches_ahead(model, state, time, 0.0, out);
+}
+
+void wrenches_ahead(const Model& model, const State& state, double time, double ahead,
+                    std::vector<Wrench>& out) {
     out.assign(state.q.size(), Wrench{});
     for (const ForceSpec& force : model.forces) {
         if (force.body < 0 || time < force.from || time >= force.to) continue;
         if (force.body >= model.bodies.size()) continue;  // on an elastic body: see elastic_loads
-        add_wrench(model, state, force, out);
+        add_wrench(model, pose_ahead(state, force.body, ahead), force, out);
     }
     for (const ForceSpec& push : state.pushes)
-        if (push.body >= 0 && push.body < model.bodies.size()) add_wrench(model, state, push, out);
+        if (push.body >= 0 && push.body < model.bodies.size())
+            add_wrench(model, pose_ahead(state, push.body, ahead), push, out);
     const WindSpec& wind = model.wind;
     if (wind.drag <= 0) return;
     const double gust = 1 + wind.gust * std::sin(2 * M_PI * time / wind.gust_period);

@@ -8,6 +8,7 @@
 #include "math/binary_io.hpp"
 #include "math/rotation.hpp"
 #include "model/joint_rows.hpp"
+#include "model/loads_ahead.hpp"
 
 namespace tenon::run {
 namespace {
@@ -124,7 +125,8 @@ void EnergyBooks::before_step(const Model& model, const State& state, double dt)
     if (!kept_) return;
     outside_.clear();
     if (has_external_wrenches(model, state))
-        external_wrenches(model, state, state.time + (loads_at_end_ ? dt : 0.0), outside_);
+        wrenches_ahead(model, state, state.time + (loads_at_end_ ? dt : 0.0), told_at_end_ ? dt : 0.0,
+                       outside_);
 }
 
 // The velocity of a body at a point of contact, which need not be the same material point before and after.

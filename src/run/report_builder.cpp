@@ -37,23 +37,13 @@ long count_dofs(const Scene& scene, const Model& model, const State& state) {
     return dofs;
 }
 
-// Bodies that come to rest in their contacts sink or rise by less than this part of their size: no motion to judge.
-constexpr double settling_part = 1e-4;
-
-double mean_radius(const Model& model, const State& state) {
-    double sum = 0.0;
-    int count = 0;
-    for (int i = 0; i < model.bodies.size(); ++i)
-        if (state.dynamic(i)) sum += model.shape_of(i).radius, ++count;
-    return count > 0 ? sum / count : 0.0;
-}
-
-// Numerical damping that is no small part of the motion, and is not an impact's.
-std::string integrator_warning(const Report& report, double smallest_energy) {
+// Numerical damping that is no small part of the motion, and is not an impact's. `lift`: the energy that lifts all that moves
+// by a length that nobody sees; what only settles on the ground exchanges no more.
+std::string integrator_warning(const Report& report, double integrator, double lift) {
     constexpr double told = 0.05;
-    const double share =
-        report.books.integrator / std::max({report.books.turnover, report.books_kinetic, smallest_energy});
-    if (report.tets > 0 || !(std::abs(share) > told)) return {};
+    const double exchanged = std::max(report.books.turnover, report.books_kinetic);
+    const double share = integrator / exchanged;
+    if (report.tets > 0 || !(std::abs(share) > told) || exchanged <= lift) return {};
     return fmt::format("the integrator {} {:.0f} % of the energy that was exchanged: take a smaller step{}",
                        share > 0 ? "took" : "added", 100 * std::abs(share),
                        report.method == "affine" ? ", or integrator = bdf2" : "");
@@ -115,11 +105,13 @@ ReportBuilder::ReportBuilder(const Scene& scene, const Model& model, const State
     closed_ = is_closed(model, state);
     start_momentum_ = start.linear_momentum;
     for (int i = 0; i < model.bodies.size(); ++i)
-        if (state.dynamic(i)) total_mass_ += model.bodies.mass[i];
+        if (state.dynamic(i)) {
+            total_mass_ += model.bodies.mass[i];
+            size_ = std::max(size_, 2.0 * model.shape_of(i).radius);
+        }
     for (const ElasticBody& body : model.elastic)
         for (const double mass : body.vertex_mass) total_mass_ += mass;
     weight_ = total_mass_ * state.gravity;
-    settling_energy_ = weight_.norm() * settling_part * mean_radius(model, state);
     time_ = start.time;
 }
 
@@ -166,7 +158,18 @@ void ReportBuilder::add(const StepRow& row) {
     if (!step.solver.empty()) report_.solver = step.solver;
     accumulate(phases_, step.phases);
     accumulate(metrics_, step.metrics);
-    report_.books.add(shares_of(step.metrics));
+    const EnergyShares shares = shares_of(step.metrics);
+    report_.books.add(shares);
+    // of a step in parts articulated tells the last part's forces: the rest of its energy stands with the integrator's
+    const bool in_parts = report_.method == "articulated" &&
+                          std::any_of(step.metrics.begin(), step.metrics.end(), [](const auto& metric) {
+                              return metric.first == "substeps" && metric.second > 1.0;
+                          });
+    // A bounce turns round within its step: what its impulse does over the displacement is the impact's, with the other sign.
+    const double bounced = shares.integrator * shares.impact < 0.0 ? std::abs(shares.impact) : 0.0;
+    if (!in_parts)
+        integrator_whole_ +=
+            std::copysign(std::max(0.0, std::abs(shares.integrator) - bounced), shares.integrator);
     report_.books_open_most = std::max(report_.books_open_most, std::abs(report_.books.unexplained));
     for (const auto& [name, value] : step.metrics)
         if (name == "error_estimate")
@@ -188,7 +191,9 @@ double Report::unexplained_share() const {
 
 Report ReportBuilder::finish(const std::string& status, double wall_seconds) const {
     Report report = report_;
-    if (const std::string damped = integrator_warning(report, settling_energy_); !damped.empty())
+    constexpr double unseen = 1e-3, still = 1e-6;  // of a body's size; the second: in a second
+    const double lift = weight_.norm() * unseen * size_ + 0.5 * total_mass_ * std::pow(still * size_, 2);
+    if (const std::string damped = integrator_warning(report, integrator_whole_, lift); !damped.empty())
         report.warnings.push_back(damped);
     report.status = status;
     report.wall_seconds = wall_seconds;

@@ -36,7 +36,8 @@ class ReportBuilder {
     double time_ = 0;
     bool closed_ = false;
     Vec3 start_momentum_ = Vec3::Zero(), weight_ = Vec3::Zero();
-    double settling_energy_ = 0.0;  // J: below it nothing is judged
+    double size_ = 0;              // m, of the largest body that moves
+    double integrator_whole_ = 0;  // J, the integrator's share of steps whose forces are all known
     double total_mass_ = 0, momentum_change_ = 0, momentum_scale_ = 0;
 };
 

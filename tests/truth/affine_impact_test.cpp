@@ -74,7 +74,8 @@ TEST_P(AffineShot, ARodAcrossTheWayTakesItsShareOfMomentum) {
 INSTANTIATE_TEST_SUITE_P(Speeds, AffineShot,
                          testing::Values(std::pair(5.0, 0.01), std::pair(15.0, 0.01), std::pair(15.0, 0.005),
                                          std::pair(20.0, 0.01), std::pair(50.0, 0.01), std::pair(100.0, 0.01),
-                                         std::pair(200.0, 0.01), std::pair(200.0, 0.001)));
+                                         std::pair(200.0, 0.01), std::pair(200.0, 0.001),
+                                         std::pair(500.0, 0.02), std::pair(500.0, 0.002)));
 
 TEST(AffineImpact, ABulletGoesThroughNoneOfSixPlates) {
     for (const double speed : {20.0, 200.0}) {

@@ -125,6 +125,35 @@ TEST(ArticulatedForces, ForceAtAPointTurnsAHingedRod) {
     }
 }
 
+// The lever arm is that of the step's end: of second order, as the motion.
+TEST(ArticulatedForces, ForceAtAPointIsOfSecondOrder) {
+    const double about_end = inertia + mass * length * length / 4;
+    double exact = 0, omega = 0;  // by Runge-Kutta
+    const int steps = 5000;
+    const double h = 0.5 / steps;
+    const auto slope = [&](double angle) { return 3.0 * length * std::cos(angle) / about_end; };
+    for (int i = 0; i < steps; ++i) {
+        const double k1 = slope(exact), k2 = slope(exact + 0.5 * h * omega),
+                     k3 = slope(exact + 0.5 * h * omega + 0.25 * h * h * k1),
+                     k4 = slope(exact + h * omega + 0.5 * h * h * k2);
+        exact += h * omega + h * h / 6 * (k1 + k2 + k3);
+        omega += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+    }
+    double errors[2];
+    for (const int fine : {0, 1}) {
+        Scene scene = rod_scene(0, fine ? 0.0025 : 0.005);
+        scene.joints.push_back(joint_spec("pivot", JointType::hinge, -1, 0, Vec3(-0.5 * length, 0, 0)));
+        ForceSpec force;
+        force.body = 0;
+        force.force = Vec3(0, 3, 0);
+        force.point = Vec3(0.5 * length, 0, 0);
+        scene.forces.push_back(force);
+        errors[fine] = std::abs(run(scene).angle - exact);
+    }
+    EXPECT_LT(errors[1], 1e-4 * exact);
+    EXPECT_GT(std::log2(errors[0] / errors[1]), 1.8);
+}
+
 // Rigid bodies do not strain at all.
 TEST(ArticulatedForces, BodiesAreRigidUnlessTheSceneGivesAModulus) {
     Scene scene = rod_scene(0, 0.01);

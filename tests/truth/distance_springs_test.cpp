@@ -61,6 +61,20 @@ TEST(DistanceSprings, AWeightOnASpringDamper) {
     EXPECT_LT(error_of(scene_of("affine", 0.001, 1, hanging(drive, 0)), 0, exact), 0.02 * amplitude);
 }
 
+// Two bodies that nothing but a spring binds: the distance swings at w^2 = k (1/m_a + 1/m_b), the centre of mass stays.
+TEST(DistanceSprings, TwoBodiesOnASpring) {
+    const double k = 50, w = std::sqrt(k * (1.0 + 1.0 / 3.0)), amplitude = 0.25 * 0.2;
+    const auto exact = [&](double t) { return -1 + amplitude * (1 - std::cos(w * t)); };
+    const std::string pair =
+        R"("gravity": [0, 0, 0], "bodies": [{"name": "a", "mass": 1, "shape": {"type": "box", "size": [0.1, 0.1, 0.1]}},
+        {"name": "b", "mass": 3, "shape": {"type": "box", "size": [0.1, 0.1, 0.1]}, "position": [0, -1, 0]}],
+        "joints": [{"type": "distance", "bodies": ["a", "b"], "point": [0, 0, 0], "point_b": [0, -1, 0],
+                    "spring": {"stiffness": 50, "rest": 0.8}}])";
+    EXPECT_LT(error_of(scene_of("articulated", 0.005, 1, pair), 1, exact), 0.02 * amplitude);
+    // implicit Euler: T w^2 h = 7 %
+    EXPECT_LT(error_of(scene_of("affine", 0.001, 1, pair), 1, exact), 0.07 * amplitude);
+}
+
 // A rope of 1.2 m: free fall for 0.2 m, then it holds the weight with m g. A strut pushes as well.
 TEST(DistanceSprings, LimitsAreRopes) {
     Simulation simulation(scene_of("articulated", 0.005, 1, hanging(R"("limits": [0, 1.2])", 0)));

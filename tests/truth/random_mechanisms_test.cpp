@@ -103,6 +103,17 @@ TEST(RandomMechanisms, ConvergeStayClosedAndMakeNoEnergy) {
               << " with energy beyond 0.1 % of the turnover\n";
 }
 
+// Kept from a thousand: friction of an impact that pressed the harder the more it stopped, and the other way round, in turn (109);
+// loops whose lever arms are longer than their links, which were closed to 1e-9 of those arms only (14, 113).
+TEST(RandomMechanisms, WhatFailedOnTheWay) {
+    for (const int seed : {14, 109}) {
+        const Outcome out = run(test::random_mechanism(static_cast<std::uint64_t>(seed), {}));
+        EXPECT_TRUE(out.failure.empty()) << seed << ": " << out.failure;
+        EXPECT_EQ(out.unconverged, 0) << seed;
+        EXPECT_LT(out.residual, 1e-9) << seed;
+    }
+}
+
 // Links that had sunk into the floor by the time a step had to be made in 4 or 64 parts were thrown out of it: 3 % of the turnover in
 // the first, 84 % in the second.
 TEST(RandomMechanisms, OverlapsAreMendedNoFasterInPartsOfAStep) {

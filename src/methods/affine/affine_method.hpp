@@ -49,6 +49,8 @@ class AffineMethod final : public Stepper {
     Mat34 scripted_target(const Model& model, const State& state, int body, double now, double h) const;
     double part_before_fast_impact();
     double part_before_impact(int pair);
+    double coasting_travel(const CandidatePair& pair) const;
+    bool touches_at_start(int pair);
     void prepare_contacts(const Model& model, const State& state, double h);
     PredictedStep predicted_step(const Model& model, double h) const {
         return {model, bodies_, q_, free_, history_, scale_, loads_, h};

@@ -23,7 +23,7 @@ Mat3 turning_curvature(const Mat34& load, const Mat34& q) {
 
 }  // namespace
 
-void CoupledSystem::find_pattern(const CoupledStep& step) {
+void CoupledSystem::find_pattern(const CoupledStep& step, const std::vector<Mat34>& q) {
     const auto link = [](std::vector<std::pair<int, int>>& links, const int* node, int count) {
         for (int i = 0; i < count; ++i)
             for (int j = 0; j < count; ++j)
@@ -55,6 +55,11 @@ void CoupledSystem::find_pattern(const CoupledStep& step) {
         link_points(step.contacts.candidate(contact).point);
     for (const SurfaceFriction& friction : step.contacts.friction()) link_points(friction.point);
     for (const CoupledRow& row : step.joints.rows()) link(contact_links_, row.node.data(), row.count);
+    for (const auto& drive : step.joints.drives()) {  // those of a joint that asks for nothing else: a spring
+        CoupledRow row;
+        step.joints.coordinate(drive, q, &row);
+        link(contact_links_, row.node.data(), row.count);
+    }
     tidy(contact_links_);
     if (!new_pattern_ && contact_links_.size() == known) {
         std::fill(matrix_.diagonal.begin(), matrix_.diagonal.end(), 0.0);
@@ -272,7 +277,7 @@ void CoupledSystem::assemble(CoupledStep& step, const std::vector<Mat34>& q, con
                              const std::vector<std::vector<Vec3>>& vertices,
                              const std::vector<double>& multipliers) {
     step.joints.linearise(q);
-    find_pattern(step);
+    find_pattern(step, q);
     loads_.assign(q.size(), Mat34::Zero());
     add_inertia(step, q);
     add_elements(step, vertices);

@@ -45,7 +45,7 @@ class CoupledSystem {
     }
 
   private:
-    void find_pattern(const CoupledStep& step);
+    void find_pattern(const CoupledStep& step, const std::vector<Mat34>& q);
     void add_inertia(const CoupledStep& step, const std::vector<Mat34>& q);
     void add_elements(const CoupledStep& step, const std::vector<std::vector<Vec3>>& vertices);
     void add_contacts(const CoupledStep& step, const std::vector<Vec3>& x);

@@ -11,6 +11,8 @@ namespace {
 
 constexpr double told_loss = 0.05;  // of the speed, at most lost: warned of
 constexpr double rolls = 0.2;       // sliding over turning speed of what rolls
+constexpr double most_load = 10.0;  // times its weight: what presses more is an impact
+constexpr double hops = 0.1;        // s, at most, from one facet to the next
 
 // The angle between neighbouring facets, of shapes that stand for something round; 0: of others.
 double facet_angle(const Shape& shape) {
@@ -35,11 +37,12 @@ Vec3 spin_of(const Model& model, const State& state, int body) {
 }
 
 // A polygon whose sides meet at an angle t keeps (I + m r^2 cos t) / (I + m r^2) of its spin when it lands on the next.
-double loss_per_turn(const Inertia& inertia, double radius, double angle) {
+// What lies on it, `load` times its own weight, falls with it onto the facet.
+double loss_per_turn(const Inertia& inertia, double radius, double angle, double load) {
     const double about =
         inertia.moments.sum() - inertia.moments.maxCoeff();  // across the longest axis at least
     const double push = inertia.mass * radius * radius;
-    return EIGEN_PI * angle * push / (about + push);
+    return EIGEN_PI * angle * load * push / (about + push);
 }
 
 }  // namespace
@@ -47,7 +50,10 @@ double loss_per_turn(const Inertia& inertia, double radius, double angle) {
 void FacetRolling::add(const Model& model, const State& state, const Outputs& outputs, double dt,
                        StepReport& report) {
     turned_.resize(state.q.size(), 0.0);
-    std::vector<double> turning(state.q.size(), 0.0);
+    rolled_.resize(state.q.size(), 0.0);
+    since_.resize(state.q.size(), 0.0);
+    std::vector<double> turning(state.q.size(), 0.0), pressed(state.q.size(), 0.0);
+    std::vector<char> touched(state.q.size(), 0);
     for (const Contact& contact : outputs.contacts) {
         const int bodies[2] = {contact.a, contact.b};
         if (std::max(contact.a, contact.b) >= model.bodies.size()) continue;
@@ -61,6 +67,8 @@ void FacetRolling::add(const Model& model, const State& state, const Outputs& ou
                            : Vec3(state.rate[i].col(3) +
                                   spin_of(model, state, i).cross(contact.point - state.q[i].col(3)));
             };
+            touched[body] = 1;
+            pressed[body] += std::abs(contact.force.dot(contact.normal));
             const Vec3 n = contact.normal, spin = spin_of(model, state, body) - spin_of(model, state, other);
             const Vec3 sliding = velocity(body) - velocity(other);
             const double speed = (spin - n.dot(spin) * n).norm();
@@ -70,12 +78,19 @@ void FacetRolling::add(const Model& model, const State& state, const Outputs& ou
         }
     }
     for (std::size_t i = 0; i < turning.size(); ++i) {
-        if (turning[i] == 0.0) continue;
+        since_[i] = touched[i] ? 0.0 : since_[i] + dt;
+        if (touched[i])
+            rolled_[i] = turning[i];
+        else if (since_[i] < hops)
+            turning[i] = rolled_[i];
+        if (turning[i] == 0.0 || turned_[i] < 0.0) continue;
         turned_[i] += dt * turning[i];
         const Shape& shape = model.shape_of(static_cast<int>(i));
         const double angle = facet_angle(shape);
-        const double loss =
-            loss_per_turn(inertia_of(model.bodies, static_cast<int>(i)), shape.primitive.size[0], angle);
+        const double weight = model.bodies.mass[i] * state.gravity.norm();
+        const double load = weight > 0.0 ? std::clamp(pressed[i] / weight, 1.0, most_load) : 1.0;
+        const double loss = std::min(1.0, loss_per_turn(inertia_of(model.bodies, static_cast<int>(i)),
+                                                        shape.primitive.size[0], angle, load));
         if (loss * turned_[i] < told_loss * 2.0 * EIGEN_PI) continue;
         turned_[i] = -1.0;
         report.warnings.push_back(

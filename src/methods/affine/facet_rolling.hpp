@@ -14,6 +14,8 @@ class FacetRolling {
 
   private:
     std::vector<double> turned_;  // rad, rolling, per body; negative: told
+    // Of the last contact, per body: the turning rate if it rolled, and the time since. From facet to facet it may hop.
+    std::vector<double> rolled_, since_;
 };
 
 }  // namespace tenon::affine

@@ -35,10 +35,33 @@ double AffineMethod::part_before_fast_impact() {
         const Box3 &box_a = field_.local_box(pair.a), &box_b = field_.local_box(pair.b);
         const double travel = (middle[pair.a] - middle[pair.b]).norm() + turning[pair.a] + turning[pair.b];
         const double thin = box_a.size().minCoeff() + box_b.size().minCoeff();
-        if (travel <= std::max(deepest_part * thin, scale_.dhat)) continue;
+        const double far = std::max(deepest_part * thin, scale_.dhat);
+        if (travel <= far || (coasting_travel(pair) <= far && touches_at_start(k))) continue;
         part = std::min(part, part_before_impact(k));
     }
     return part;
+}
+
+// How far two bodies would come against each other by the velocities that they have.
+double AffineMethod::coasting_travel(const CandidatePair& pair) const {
+    Vec3 middle[2];
+    double turning = 0.0;
+    const int bodies[2] = {pair.a, pair.b};
+    for (const int side : {0, 1}) {
+        const BodyStep& body = bodies_.body[bodies[side]];
+        const ContactShape& shape = field_.shape(bodies[side]);
+        const Mat34 motion = body.predicted - body.start;
+        middle[side] = transform(motion, shape.shape->box.center());
+        turning += displacement_bound(motion, shape) - middle[side].norm();
+    }
+    return (middle[0] - middle[1]).norm() + turning;
+}
+
+// Loads that press what touches already, however hard, are held by its barrier from where it is: no impact.
+bool AffineMethod::touches_at_start(int k) {
+    field_.evaluate(k);
+    const PairContacts& contacts = field_.contacts(k);
+    return !contacts.points.empty() && contacts.closest - contacts.range.separation < contacts.range.dhat;
 }
 
 double AffineMethod::part_before_impact(int k) {

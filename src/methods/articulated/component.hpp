@@ -57,6 +57,11 @@ class Component {
     virtual void move_more(double, FieldReport&) {}
     virtual void begin_path() {}
     virtual void step_path(double) {}
+    // The increment is where the path has led and not the last solve's: so are the multipliers.
+    virtual void end_path() {}
+    // The multipliers of the nearest iterate so far; false where there is more than bodies to go back.
+    virtual bool keep_nearest() { return true; }
+    virtual void go_to_nearest() {}
     // An impact, or a limit that was reached: implicit Euler goes on for a while.
     virtual void restart() {}
 

@@ -11,9 +11,13 @@ namespace {
 
 constexpr double huge = 1e9;
 constexpr double most_carried =
-    1e4;                             // times a body's own mass: what may weigh on its contacts through joints
-constexpr double most_borne = 1e7;   // times what a body's contacts carry otherwise
-constexpr double least_slope = 0.3;  // of a normal, upwards, where one body lies on another
+    1e4;                            // times a body's own mass: what may weigh on its contacts through joints
+constexpr double most_borne = 1e7;  // times what a body's contacts carry otherwise
+constexpr double fading_swing =
+    0.5;  // of the swing before: friction that swings less than so settles by itself
+constexpr double least_lag_share = 0.05;  // of a change of friction, made at once
+constexpr double too_far_beyond = 40.0;   // times what two bodies measure across: a way in a step
+constexpr double least_slope = 0.3;       // of a normal, upwards, where one body lies on another
 constexpr double bounce_stiffness =
     1e5;  // of a bouncing contact, times mass / h^2: its share of the speed is right to 1e-5
 
@@ -293,6 +297,8 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
             impacts.push_back(b);
             if (p.both_move) impacts.push_back(a);
             const double bounce = model.pair_restitution(a, b);
+            const double across = ca.box.size().minCoeff() + cb.box.size().minCoeff();
+            if (bounce <= 0.0 && approach * h > too_far_beyond * across) too_fast_ = {a, b};
             if (bounce > 0.0) {  // leaves with the share of its speed, as stiff as the solve allows
                 const double pull = std::max(0.0, -state.gravity.dot(p.normal));
                 const double leaves =
@@ -464,10 +470,17 @@ void ContactSet::roll_listed(const BodyField& field, const std::vector<int>& con
 
 double update_contact_lag(ContactPoint& contact, const Vec3& s, double slide, bool settled) {
     contact.force = contact.stiffness * std::max(0.0, contact.aim - contact.normal.dot(s));
-    const double before = contact.friction_limit;
-    if (settled || !contact.bounces) contact.friction_limit = contact.friction * contact.force;
+    const double change = contact.friction * contact.force - contact.friction_limit;
+    if (settled || !contact.bounces) {
+        // What friction stops may press the harder and be released the next time: such swings are halved until they die out.
+        const bool swings = change * contact.lag_change < 0.0 &&
+                            std::abs(change) > fading_swing * std::abs(contact.lag_change);
+        if (swings) contact.lag_share = std::max(least_lag_share, 0.5 * contact.lag_share);
+        contact.lag_change = change;
+        contact.friction_limit += contact.lag_share * change;
+    }
     choose_contact_branch(contact, s, slide);
-    return std::abs(contact.friction_limit - before);
+    return std::abs(change);
 }
 
 double ContactSet::update_lag(ContactPoint& contact, const BodyField& field, bool settled) const {

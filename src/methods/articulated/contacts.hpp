@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "geometry/broad_phase.hpp"
@@ -44,6 +45,8 @@ struct ContactPoint {
     double force = 0.0;     // normal force at the last iterate
     double friction_limit = 0.0;   // mu f_n, lagged
     double slide_stiffness = 0.0;  // k_t
+    double lag_change = 0.0,
+           lag_share = 1.0;  // of the limit: the last change that was asked for, the part that is made
     bool both_move = false;
     bool bounces = false;
     // Where something round touches, its radius from `center` stays what it is in the world however the body turns, but for
@@ -95,6 +98,9 @@ class ContactSet {
     // `impacts` receives moving bodies that are hit at speed.
     void find(const Model& model, const State& state, const BodyField& field, double h,
               std::vector<int>& impacts);
+
+    // Two bodies that have met so fast that they were far beyond each other within a step; -1: none.
+    std::pair<int, int> too_fast() const { return too_fast_; }
 
     // Bodies go from one state to the next. `wake`: they have been put elsewhere by something else.
     void moved(const Model& model, const std::vector<Mat34>& from, const std::vector<Mat34>& to);
@@ -165,8 +171,9 @@ class ContactSet {
     std::vector<ContactPoint> points_;
     std::vector<int> next_of_body_, first_of_body_;  // contacts with colliders, listed per moving body
     ContactForces last_force_;
-    double slide_ = 0.0;                         // eps_v h of this step
-    double whole_step_ = 0.0;                    // s
+    double slide_ = 0.0;       // eps_v h of this step
+    double whole_step_ = 0.0;  // s
+    std::pair<int, int> too_fast_{-1, -1};
     const std::vector<Mat34>* start_ = nullptr;  // poses at the start of this step
     std::vector<double> borne_;  // per body, kg: the heaviest of what rests on it, itself included
 };

@@ -126,7 +126,11 @@ int ConvexSolve::run(int most) {
         }
         // the multipliers are those of the last solve: they belong to its whole increment
         at_minimum_ = std::abs(length - 1.0) < 1e-12 && on_branches();
-        if (at_minimum_ || solves >= most) return solves;
+        if (at_minimum_) return solves;
+        if (solves >= most) {
+            if (length != 1.0) component_.end_path();
+            return solves;
+        }
         choose_branches();
     }
 }

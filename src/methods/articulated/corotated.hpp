@@ -17,14 +17,14 @@
 
 #include "math/rotation.hpp"
 #include "methods/articulated/small_products.hpp"
-#include "tenon/scene.hpp"
+#include "tenon/model.hpp"
 #include "tenon/types.hpp"
 
 namespace tenon::articulated {
 
-// Bodies are elastic when the scene gives their material a modulus, and rigid otherwise.
-inline bool is_elastic(const MaterialSpec& material) {
-    return material.young_given;
+// Bodies are elastic when the scene gives their material a modulus, and rigid otherwise. What has no volume has no stiffness to give.
+inline bool is_elastic(const Model& model, int body) {
+    return model.materials[model.bodies.material[body]].young_given && model.bodies.volume[body] > 0.0;
 }
 
 // What alike bodies share: mass distribution and stiffness.

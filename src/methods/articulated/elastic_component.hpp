@@ -47,6 +47,7 @@ class ElasticComponent : public Component, private BoundedTerms {
     void move_more(double length, FieldReport& report) override;
     void begin_path() override;
     void step_path(double length) override;
+    bool keep_nearest() override { return false; }
     BoundedTerms* bounded() override { return this; }
     double update_lag(const BodyField& field, bool settled) override;
     void store_branches(DriveBranches& branches) const override;

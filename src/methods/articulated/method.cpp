@@ -14,6 +14,7 @@
 #include "methods/articulated/drives.hpp"
 #include "methods/articulated/newton_loop.hpp"
 #include "methods/articulated/topology.hpp"
+#include "model/loads_ahead.hpp"
 
 namespace tenon::articulated {
 namespace {
@@ -84,7 +85,7 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
             const MaterialSpec& material = model.materials[model.bodies.material[i]];
             BodyKind kind = make_kind(model.bodies.mass[i], moments, model.bodies.volume[i], material.young,
                                       std::min(material.poisson, 0.49));
-            kind.rigid = !is_elastic(material) && !options_.polar_free;
+            kind.rigid = !is_elastic(model, i) && !options_.polar_free;
             field_.kinds.push_back(kind);
         }
         field_.kind[i] = found->second;
@@ -164,6 +165,7 @@ StepReport ArticulatedMethod::make_report(const Model& model, State& state, Outp
     report.iterations = total_.solves;
     report.converged = total_.converged;
     judge_deformation(model, state);
+    judge_impacts(model);
     report.warnings = warnings_;
     if (break_joints(model, state, outputs)) report.warnings.push_back("a joint broke");
     report.phases = timer_.stages();
@@ -363,7 +365,7 @@ void ArticulatedMethod::move_scripted(const Model& model, const State& state, do
 void ArticulatedMethod::set_targets(const Model& model, const State& state, double h, double end_time,
                                     bool with_history) {
     const bool loads = has_external_wrenches(model, state);
-    if (loads) external_wrenches(model, state, end_time, wrenches_);
+    if (loads) wrenches_ahead(model, state, end_time, h, wrenches_);
     field_.load_turn.resize(loads ? field_.x.size() : 0);
     field_.gravity = state.gravity.norm();
     std::atomic<bool> changed{false};

@@ -47,6 +47,7 @@ class ArticulatedMethod : public Stepper {
     void project_rates(const Model& model, State& state);
     void judge_energy_loss(const Model& model, const State& state, double dt);
     void judge_deformation(const Model& model, const State& state);
+    void judge_impacts(const Model& model);
     bool add_reports();
     void commit(const Model& model, State& state, double h, bool with_history);
     // Whole steps of worlds that are chains of ball joints and nothing else (method_sweep.cpp).
@@ -97,6 +98,7 @@ class ArticulatedMethod : public Stepper {
     bool fresh_ = true;       // no step has been made yet
     bool loss_told_ = false;  // the integrator's loss
     bool deformation_told_ = false;
+    bool fast_told_ = false;             // an impact too fast for the step
     std::vector<std::string> warnings_;  // of this step
 };
 

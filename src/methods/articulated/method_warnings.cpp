@@ -54,13 +54,29 @@ void ArticulatedMethod::project_rates(const Model& model, State& state) {
             state.rate[body] = rate;
         }
     }
-    if (changed < 0 || change <= told_change * fastest) return;
+    // joints that are closed to rounding ask for as much over `rate_step`
+    double reach = 0.0;
+    for (const Mat34& q : at_start) reach = std::max(reach, q.col(3).norm());
+    const double rounding =
+        64 * 2.2e-16 * (reach + field_.kinds[field_.kind[std::max(changed, 0)]].gyration) / rate_step;
+    if (changed < 0 || change <= told_change * fastest + rounding) return;
     const Vec3 velocity = state.rate[changed].col(3), spin = spin_of(state.q[changed], state.rate[changed]);
     warnings_.push_back(fmt::format(
         "initial velocities that joints cannot have were projected onto what they can: '{}' starts with "
         "velocity "
         "[{:.4g}, {:.4g}, {:.4g}] m/s and angular velocity [{:.4g}, {:.4g}, {:.4g}] rad/s",
         model.bodies.name[changed], velocity.x(), velocity.y(), velocity.z(), spin.x(), spin.y(), spin.z()));
+}
+
+// What is stopped on the far side of the other body may be pushed out on any side of it.
+void ArticulatedMethod::judge_impacts(const Model& model) {
+    const auto [a, b] = contacts_->too_fast();
+    if (a < 0 || fast_told_) return;
+    fast_told_ = true;
+    warnings_.push_back(fmt::format(
+        "'{}' and '{}' meet so fast that they come far through each other in a step: the impact may "
+        "be off; take a smaller step, or --method affine",
+        model.bodies.name[a], model.bodies.name[b]));
 }
 
 // Bodies that strain beyond what their material means are not what the scene describes.

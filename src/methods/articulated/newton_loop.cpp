@@ -17,6 +17,8 @@ constexpr int most_branch_solves = 40;
 constexpr int patient_from = 6;  // linearisations of a last try, after which contacts get as many solves
 constexpr int last_try_iterations = 4;  // times the linearisations otherwise allowed
 constexpr int last_try_passes = 3;      // times the corrections
+// Distances of an iterate that was nearly a solution, and of one that is far from any: back to the former.
+constexpr double nearly = 1e3, far_away = 1e6;
 
 }  // namespace
 
@@ -64,8 +66,40 @@ SolveReport NewtonLoop::run() {
             break;
         }
         if (!finite_) break;
+        if (distance_ > far_away && nearest_.distance < nearly) go_back();
     }
+    if (!report_.converged && distance_ > nearest_.distance && (nearest_.distance < nearly || !finite_))
+        go_back();
     return report_;
+}
+
+void NewtonLoop::keep(double now) {
+    distance_ = now;
+    if (may_give_up_ || !(now < nearest_.distance) || !component_.keep_nearest()) return;
+    nearest_.distance = now;
+    const std::size_t count = component_.bodies.size();
+    nearest_.x.resize(count), nearest_.rotation.resize(count);
+    nearest_.stress.resize(count), nearest_.force_stress.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const int body = component_.bodies[i];
+        nearest_.x[i] = field_.x[body];
+        nearest_.rotation[i] = field_.rotation[body];
+        nearest_.stress[i] = field_.stress[body];
+        nearest_.force_stress[i] = field_.force_stress[body];
+    }
+}
+
+void NewtonLoop::go_back() {
+    for (std::size_t i = 0; i < nearest_.x.size(); ++i) {
+        const int body = component_.bodies[i];
+        field_.x[body] = nearest_.x[i];
+        field_.rotation[body] = nearest_.rotation[i];
+        field_.stress[body] = nearest_.stress[i];
+        field_.force_stress[body] = nearest_.force_stress[i];
+    }
+    component_.go_to_nearest();
+    distance_ = nearest_.distance;
+    report_.residual = judge_iterate().gap;
 }
 
 Balance NewtonLoop::judge_iterate() {
@@ -85,6 +119,7 @@ bool NewtonLoop::correct() {
         const Balance balance = judge_iterate();
         report_.residual = balance.gap;
         const double now = distance(balance);
+        keep(now);
         if (now <= 1.0) {
             double friction = component_.update_lag(field_, true);
             for (int body : touched_) friction = std::max(friction, contacts_.update_lag(field_, body, true));
@@ -110,6 +145,10 @@ FieldReport NewtonLoop::move_all() {
 // False when the increment was not finite and the step may be made again in smaller ones.
 bool NewtonLoop::note(const FieldReport& moved) {
     finite_ = moved.finite;
+    if (!finite_ && nearest_.distance < 1e300) {  // goes on from the nearest iterate, unconverged
+        distance_ = 1e300;
+        return false;
+    }
     if (!finite_ && !may_give_up_)
         throw StepFailure("the solve gave numbers that are not finite",
                           component_.bodies.empty() ? -1 : component_.bodies.front());

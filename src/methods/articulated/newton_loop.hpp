@@ -27,6 +27,8 @@ class NewtonLoop {
     FieldReport move_all();  // bodies, and what the component has beside them
     bool note(const FieldReport& moved);
     double distance(const Balance& balance) const;
+    void keep(double now);
+    void go_back();
 
     const Options& options_;
     BodyField& field_;
@@ -40,6 +42,15 @@ class NewtonLoop {
     bool may_give_up_ = false;
     bool finite_ = true;   // the last increment
     double turned_ = 0.0;  // by the last increment, rad
+
+    // The iterate nearest to a solution, in a last try: where the solve leads away from it, it goes on from there.
+    struct Iterate {
+        double distance = 1e300;
+        std::vector<Mat34> x;
+        std::vector<Mat3> rotation, stress, force_stress;
+    };
+    Iterate nearest_;
+    double distance_ = 0.0;  // of the present iterate
 };
 
 }  // namespace tenon::articulated

@@ -75,9 +75,8 @@ struct JointForest {
 
 template <class Moving>
 bool stretches(const Model& model, const Joint& joint, const Moving& moving) {
-    return std::any_of(joint.bodies.begin(), joint.bodies.end(), [&](int body) {
-        return moving(body) && is_elastic(model.materials[model.bodies.material[body]]);
-    });
+    return std::any_of(joint.bodies.begin(), joint.bodies.end(),
+                       [&](int body) { return moving(body) && is_elastic(model, body); });
 }
 
 }  // namespace
@@ -144,10 +143,12 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
             joint_rows(joint, world_map(), world_map(), rows);
             write_gradients(block, rows);
         }
-        double size = 0.0;
+        double size = 0.0;  // of the bodies that move; of the lever where they have none
         for (int side = 0; side < 2; ++side)
-            if (moving(joint.bodies[side]))
-                size = std::max({size, joint.point[side].norm(), model.shape_of(joint.bodies[side]).radius});
+            if (moving(joint.bodies[side])) {
+                const double radius = model.shape_of(joint.bodies[side]).radius;
+                size = std::max(size, radius > 0.0 ? radius : joint.point[side].norm());
+            }
         row_size_.resize(rows_.rows(), 1.0);
         for (int r = 0; r < std::min(length_rows(joint.spec.type), block.hard_rows); ++r)
             row_size_[rows_.block(block.block).row_start + r] = std::max(size, 1e-9);
@@ -378,6 +379,10 @@ void RowComponent::read_terms(const BodyField& field, BoundedTerm* terms) {
             term.force += rows_.multiplier[start + r] * directions.col(r);
         }
     }
+}
+
+void RowComponent::step_path(double length) {
+    for (std::size_t r = 0; r < path_.size(); ++r) path_[r] += length * (rows_.multiplier[r] - path_[r]);
 }
 
 Vec3 RowComponent::term_slope(std::size_t k, const Vec3& at) const {

@@ -26,6 +26,11 @@ class RowComponent : public Component, private BoundedTerms {
     BoundedTerms* bounded() override { return this; }
     double update_lag(const BodyField& field, bool settled) override;
     void store_branches(DriveBranches& branches) const override;
+    void begin_path() override { path_ = rows_.multiplier; }
+    void step_path(double length) override;
+    void end_path() override { rows_.multiplier = path_; }
+    bool keep_nearest() override { return nearest_ = rows_.multiplier, true; }
+    void go_to_nearest() override { rows_.multiplier = nearest_; }
     bool reached_limit() const override;
     void project(BodyField& field, std::vector<Mat34>& at_start) override;
     bool has_contacts() const override { return !contact_points_.empty(); }
@@ -80,6 +85,8 @@ class RowComponent : public Component, private BoundedTerms {
     std::vector<DriveRow> drives_;
     std::vector<BoundedDrive> bounded_;
     std::vector<int> free_bodies_;          // without any constraint
+    std::vector<double> path_;              // multipliers of the increment that a convex solve has come to
+    std::vector<double> nearest_;           // multipliers of the iterate nearest to a solution
     std::vector<double> row_size_;          // per row: what a violation of it is measured against
     std::vector<Vec3> contact_separation_;  // per contact, at the linearisation
     DualRows rows_;

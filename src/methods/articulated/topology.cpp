@@ -97,8 +97,7 @@ bool all_plain_balls(const Model& model, const std::vector<int>& bodies, const s
 }
 
 bool all_elastic(const Model& model, const std::vector<int>& bodies) {
-    return std::all_of(bodies.begin(), bodies.end(),
-                       [&](int b) { return is_elastic(model.materials[model.bodies.material[b]]); });
+    return std::all_of(bodies.begin(), bodies.end(), [&](int b) { return is_elastic(model, b); });
 }
 
 // Chains of plain ball joints first; nets of them when their joints meet in few points; rows for everything else.
