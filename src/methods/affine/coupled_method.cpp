@@ -149,6 +149,8 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     options.max_iterations = settings_.max_iterations;
     options.joint_tolerance = closed_of_scene * length_;
     options.record_path = static_cast<bool>(outputs.path_sink);
+    options.log = !settings_.log.empty();
+    const bool dumps = !settings_.dump.empty() && state.step == settings_.dump_step;
     options.most_motion = 10.0 * scale_.dhat;
     for (std::size_t i = 0; i < x_.size(); ++i)
         options.most_motion = std::max(options.most_motion, most_over_predicted * (ahead_[i] - x_[i]).norm());
@@ -160,7 +162,9 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
         options.tolerance = tolerance_ * dt;
         if (!step_.contacts.friction().empty())
             options.tolerance = std::min(options.tolerance, 0.1 * scale_.friction_eps);
+        if (dumps) options.dump = fmt::format("{}-step{}-round{}", settings_.dump, state.step, round);
         CoupledResult more = CoupledNewton(step_, system_, options, timer_).run(q_, multipliers_);
+        if (options.log) write_log(more.log, state.step, round);
         const bool settled = more.iterations <= 1;
         result.iterations += more.iterations;
         result.solves += more.solves;
@@ -214,6 +218,18 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     first_step_ = false;
     last_h_ = dt;
     return report;
+}
+
+void CoupledMethod::write_log(const std::vector<CoupledLog>& lines, long step, int round) {
+    if (!log_) log_ = std::make_unique<std::ofstream>(settings_.log);
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+        const CoupledLog& l = lines[k];
+        *log_ << "step " << step << " round " << round << " iteration " << k << " solves " << l.solves
+              << " contacts " << l.contacts << " energy " << l.energy << " slope " << l.slope << " motion "
+              << l.motion << " residual " << l.residual << " filtered " << l.filtered << " trials "
+              << l.trials << " length " << l.length << '\n';
+    }
+    log_->flush();
 }
 
 double CoupledMethod::rigidity_of(const Model& model, int body) const {

@@ -2,6 +2,7 @@
 // and joints in one Newton solve.
 #pragma once
 
+#include <fstream>
 #include <memory>
 
 #include "methods/affine/coupled_newton.hpp"
@@ -33,6 +34,7 @@ class CoupledMethod final : public Stepper {
     void prepare_body(const Model& model, const State& state, int node, const Wrench& wrench);
     void prepare_vertices(const State& state, int node, const std::vector<std::vector<Vec3>>& acceleration);
     void prepare_contacts(const Model& model, const State& state, double h);
+    void write_log(const std::vector<CoupledLog>& lines, long step, int round);
     double rigidity_of(const Model& model, int body) const;
     Mat34 scripted_target(const Mat34& start, const Mat34& before, const Mat34& after, double size) const;
     void finish(const Model& model, State& state);
@@ -42,6 +44,7 @@ class CoupledMethod final : public Stepper {
     void write_joints(const Model& model, State& state, Outputs& outputs, StepReport& report);
 
     Settings settings_;
+    std::unique_ptr<std::ofstream> log_;
     CoupledStep step_;
     CoupledSystem system_;
     StageTimer timer_;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <Eigen/LU>
 
 #include "math/interrupt.hpp"
 #include "math/parallel.hpp"
+#include "methods/affine/system_dump.hpp"
 
 namespace tenon::affine {
 namespace {
@@ -54,7 +56,11 @@ void CoupledNewton::find_direction() {
         step_.place_vertices(*q_, vertices_);
         system_.assemble(step_, *q_, x_, vertices_, *multipliers_);
     }
+    if (!options_.dump.empty())
+        dump_system(fmt::format("{}-iteration{}", options_.dump, result_.iterations - 1),
+                    system_.matrix_to_factor(), system_.right_side());
     const auto stage = timer_.stage("solve");
+    system_.factor();
     gradient_ = system_.gradient();
     solve_model();
     if (!step_.joints.drives().empty()) follow_drives();
@@ -226,9 +232,19 @@ bool CoupledNewton::take_step() {
     const double noise = 1e-12 * std::abs(energy_) + 1e-3 * options_.joint_tolerance * price;
     double t = filter(std::min(extrapolated_length(), options_.most_motion / std::max(motion, 1e-300)));
     last_length_ = 0.0;
+    CoupledLog line{result_.solves,
+                    static_cast<int>(step_.contacts.contacts().size()),
+                    0,
+                    energy_,
+                    slope_,
+                    motion,
+                    result_.residual,
+                    t,
+                    0.0};
     if (t > 0.0) step_.contacts.judge_friction(x_, trial_x_, t);
     while (t > shortest) {
         ++result_.line_search_steps;
+        ++line.trials;
         const double energy = energy_at(trial_, trial_x_);
         const double value = energy + penalty(values_.empty() ? values_ : trial_values_);
         if (value <= start + noise + sufficient * t * slope || (small && t < 0.3)) {
@@ -238,7 +254,8 @@ bool CoupledNewton::take_step() {
             if (!values_.empty()) values_ = trial_values_;
             note_residual();
             if (options_.record_path) result_.path.push_back(trial_);
-            last_length_ = t;
+            last_length_ = line.length = t;
+            if (options_.log) result_.log.push_back(line);
             const bool yields = some_drive_changed_branch();
             result_.converged = small && !yields && result_.residual <= options_.joint_tolerance;
             return true;
@@ -248,6 +265,7 @@ bool CoupledNewton::take_step() {
     }
     step_.contacts.evaluate(x_);
     result_.converged = small && result_.residual <= options_.joint_tolerance;
+    if (options_.log) result_.log.push_back(line);
     return false;
 }
 

@@ -2,6 +2,7 @@
 // the potential and a multiple of the joints' residuals falls.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "math/timer.hpp"
@@ -15,6 +16,14 @@ struct CoupledOptions {
     double joint_tolerance = 0.0;  // largest residual of a closed joint, m or rad
     double most_motion = 1e300;    // m: of a point in one Newton step
     bool record_path = false;
+    bool log = false;
+    std::string dump;  // beginning of the names of files for the Newton systems; empty: none
+};
+
+struct CoupledLog {  // of one iteration
+    int solves = 0, contacts = 0, trials = 0;
+    double energy = 0.0, slope = 0.0, motion = 0.0, residual = 0.0;  // where it starts
+    double filtered = 0.0, length = 0.0;                             // of the step: free of contact, taken
 };
 
 struct CoupledResult {
@@ -23,6 +32,7 @@ struct CoupledResult {
     double residual = 0.0;  // of the joints
     int open_joint = -1;    // the most open one
     std::vector<std::vector<Mat34>> path;
+    std::vector<CoupledLog> log;
 };
 
 class CoupledNewton {
