@@ -46,10 +46,11 @@ class CoupledNewton {
   private:
     double energy_at(const std::vector<Mat34>& q, std::vector<Vec3>& x);
     double penalty(const std::vector<double>& values) const;
-    double largest_motion() const;
+    double largest_motion(const std::vector<double>& increments) const;
     double extrapolated_length();
     void narrow_candidates();
-    void make_trial(double t);
+    void stiffen_blockers();
+    bool make_trial(double t);
     double filter(double t);
     bool right_handed() const;
     bool take_step();
@@ -71,6 +72,7 @@ class CoupledNewton {
     std::vector<std::vector<Vec3>> vertices_;
     std::vector<double> last_direction_;
     double last_length_ = 0.0;  // of the last step, 0 when there was none
+    int short_steps_ = 0;       // one after the other that contact has left little of
     std::vector<double> direction_, gradient_, correction_, values_, trial_values_, gap_, price_;
     std::vector<int> branch_;  // of each drive's potential, at q
     double energy_ = 0.0, slope_ = 0.0;
