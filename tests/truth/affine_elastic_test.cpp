@@ -143,7 +143,7 @@ TEST(AffineElasticTruth, ABeamOfTwoMaterialsSagsAsItsLayersSay) {
 // bends it by w a^2 (6 L^2 - 4 a L + a^2) / (24 E I) and a force R by R a^3 / (3 E I): R closes what is more than the gap.
 TEST(AffineElasticTruth, AProppedBeamPressesAsBeamTheorySays) {
     const double young = 2e7, stiffness = young * std::pow(thickness, 4) / 12.0, a = 0.95 * length,
-                 gap = 0.02;
+                 gap = 0.005;
     Scene scene;
     scene.dt = 0.1;
     scene.contact.dhat = 5e-4;
