@@ -41,6 +41,7 @@ class CoupledMethod final : public Stepper {
     std::vector<MetPoint> met_points(const Model& model, std::vector<int>& of_contact);
     void bounce(const Model& model, State& state, const State& before);
     void write_outputs(const Model& model, State& state, Outputs& outputs, StepReport& report);
+    void find_forced_joint(const Model& model, StepReport& report) const;
     void write_joints(const Model& model, State& state, Outputs& outputs, StepReport& report);
 
     Settings settings_;
