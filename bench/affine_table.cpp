@@ -101,7 +101,12 @@ std::vector<ThreadsCase> threads_cases() {
             {"arch", "arch", {{"preset", paper_size}}, 0, 20},
             {"screw-50", "screw", {{"preset", paper_size}, {"dt", 0.02}}, 60, 30, 0.02},
             {"gear-train", "gear-train", {{"preset", paper_size}}, 5, 8},
-            {"spiky-pile", "spiky-pile", {{"preset", paper_size}}, 40, 20}};
+            {"spiky-pile", "spiky-pile", {{"preset", paper_size}}, 40, 20},
+            {"hybrid-drop",
+             "hybrid-drop",
+             {{"ships", 2.0}, {"helicopters", 5.0}, {"cell", 0.02}, {"detail", 120.0}},
+             25,
+             6}};
 }
 
 // A run that has got to the first of the measured steps.

@@ -1,6 +1,8 @@
 // Our block Cholesky beside Eigen's SimplicialLDLT and CHOLMOD's supernodal factorisation, on the patterns of a
-// stack of blocks and of two nets of rings.
+// stack of blocks and of two nets of rings, and on Newton systems of stiff bodies and soft parts.
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include <fmt/format.h>
@@ -10,6 +12,9 @@
 #include "bench/loops.hpp"
 #include "math/parallel.hpp"
 #include "solve/block_cholesky.hpp"
+#include "tenon/builtin.hpp"
+#include "tenon/error.hpp"
+#include "tenon/simulation.hpp"
 
 #ifdef TENON_HAVE_CHOLMOD
 #include <suitesparse/cholmod.h>
@@ -76,6 +81,56 @@ Sparse to_sparse(const BlockMatrix& matrix) {
     return sparse;
 }
 
+// Lower half of a symmetric matrix in Matrix Market form whose unknowns come in twelves.
+BlockMatrix read_dump(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::string header;
+    int rows = 0, columns = 0;
+    long count = 0;
+    std::getline(in, header);
+    in >> rows >> columns >> count;
+    std::vector<Eigen::Triplet<double>> entries;
+    std::vector<std::pair<int, int>> pairs;
+    for (long k = 0; k < count; ++k) {
+        int i = 0, j = 0;
+        double value = 0;
+        in >> i >> j >> value;
+        entries.emplace_back(i - 1, j - 1, value);
+        const std::pair<int, int> nodes((i - 1) / 12, (j - 1) / 12);
+        if (nodes.first != nodes.second && (pairs.empty() || pairs.back() != nodes)) pairs.push_back(nodes);
+    }
+    if (!in) throw InputError(file.string(), "", "ends early", "");
+    BlockMatrix matrix;
+    matrix.resize(solve::make_pattern(rows / 12, std::move(pairs)), 12);
+    for (const auto& entry : entries) {
+        const int i = entry.row() / 12, j = entry.col() / 12, r = entry.row() % 12, c = entry.col() % 12;
+        if (i == j) {
+            matrix.diagonal_block(i)[12 * c + r] = matrix.diagonal_block(i)[12 * r + c] = entry.value();
+        } else {
+            matrix.lower_block(matrix.find(i, j))[12 * c + r] = entry.value();
+        }
+    }
+    return matrix;
+}
+
+// What `affine` factors in the first Newton iteration of one step of hybrid-drop: ships and helicopters that have landed on
+// each other, 12 unknowns a body, and their soft parts, four vertices a node.
+BlockMatrix mixed_matrix(double cell, int step) {
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("tenon-mixed-" + std::to_string(std::random_device()()));
+    std::filesystem::create_directories(folder);
+    Scene scene =
+        make_builtin(*find_builtin("hybrid-drop"), {{"ships", 2.0}, {"helicopters", 5.0}, {"cell", cell}});
+    scene.method_params["dump"] = (folder / "newton").string();
+    scene.method_params["dump_step"] = static_cast<double>(step);
+    Simulation simulation(scene);
+    for (int k = 0; k <= step; ++k) simulation.step();
+    BlockMatrix matrix =
+        read_dump(folder / ("newton-step" + std::to_string(step) + "-round0-iteration0.mtx"));
+    std::filesystem::remove_all(folder);
+    return matrix;
+}
+
 struct Case {
     std::string name;
     int nx, ny, nz, bodies;
@@ -83,11 +138,22 @@ struct Case {
 
 class Comparison {
   public:
-    Comparison(const Case& which, const Options& options)
-        : case_(which),
+    Comparison(std::string name, BlockMatrix matrix, const Options& options)
+        : name_(std::move(name)),
           options_(options),
-          matrix_(newton_matrix(which.bodies, grid_pairs(which.nx, which.ny, which.nz, which.bodies))),
+          matrix_(std::move(matrix)),
           b_(Eigen::VectorXd::Random(matrix_.size())) {}
+
+    void all(bool with_eigen) {
+        ours(1);
+        ours(2);
+#ifdef TENON_HAVE_CHOLMOD
+        cholmod();
+#else
+        options_.note("CHOLMOD is not installed: scripts/setup bench");
+#endif
+        if (with_eigen) eigen();
+    }
 
     void ours(int threads) {
         set_threads(threads);
@@ -156,14 +222,14 @@ class Comparison {
         Eigen::VectorXd product(matrix_.size());
         matrix_.multiply(x.data(), product.data());
         Row row;
-        row.set("bench", std::string("solve")).set("case", case_.name).set("engine", engine);
-        row.set("size", case_.bodies).set("threads", threads).set("ms_per_step", factor_ms);
+        row.set("bench", std::string("solve")).set("case", name_).set("engine", engine);
+        row.set("size", matrix_.pattern.nodes).set("threads", threads).set("ms_per_step", factor_ms);
         row.set("analyse_ms", analyse_ms).set("solve_ms", solve_ms);
         row.set("error", (product - b_).norm() / b_.norm());
         return row;
     }
 
-    Case case_;
+    std::string name_;
     const Options& options_;
     BlockMatrix matrix_;
     Eigen::VectorXd b_;
@@ -174,16 +240,15 @@ void run(const Options& options) {
     if (!options.quick) cases.push_back({"large-net", 167, 166, 1, 27645});
     for (const Case& which : cases) {
         if (!options.wants(which.name)) continue;
-        Comparison comparison(which, options);
-        comparison.ours(1);
-        comparison.ours(2);
-#ifdef TENON_HAVE_CHOLMOD
-        comparison.cholmod();
-#else
-        options.note("CHOLMOD is not installed: scripts/setup bench");
-#endif
-        if (which.bodies < 5000 || options.wants("eigen")) comparison.eigen();
+        Comparison comparison(
+            which.name, newton_matrix(which.bodies, grid_pairs(which.nx, which.ny, which.nz, which.bodies)),
+            options);
+        comparison.all(which.bodies < 5000 || options.wants("eigen"));
     }
+    if (options.wants("mixed"))
+        Comparison("mixed", mixed_matrix(0.03, options.quick ? 2 : 25), options).all(true);
+    if (options.wants("mixed-fine") && !options.quick)
+        Comparison("mixed-fine", mixed_matrix(0.008, 0), options).all(false);
     run_loops(options);
 }
 

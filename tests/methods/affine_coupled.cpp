@@ -146,6 +146,7 @@ TEST(AffineCoupled, MixedFactorisationAgreesWithADenseOne) {
     f.energy(f.q);
     std::vector<double> multipliers(f.step.joints.rows().size(), 0.0), direction;
     system.assemble(f.step, f.q, f.x, f.vertices, multipliers);
+    system.factor();
     system.solve(f.step, 0.0, direction, multipliers);
     const int size = 12 * f.step.nodes.size(), rows = static_cast<int>(multipliers.size());
     ASSERT_EQ(rows, 5);

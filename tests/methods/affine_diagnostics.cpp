@@ -15,6 +15,7 @@ namespace {
 
 using test::builtin;
 using test::ground_scene;
+using test::joint_between;
 using test::position;
 using test::run_for;
 
@@ -37,17 +38,20 @@ Scene pair_of_boxes() {
 
 TEST(AffineDiagnostics, LogHasALineForEveryNewtonIteration) {
     const std::filesystem::path folder = scratch("log");
-    Scene scene = pair_of_boxes();
-    scene.method_params["log"] = (folder / "log.txt").string();
-    int iterations = 0;
-    {
-        Simulation simulation(scene);
-        for (int k = 0; k < 5; ++k) iterations += simulation.step().iterations;
+    for (const char* solve : {"islands", "coupled"}) {
+        Scene scene = pair_of_boxes();
+        scene.method_params["solve"] = std::string(solve);
+        scene.method_params["log"] = (folder / "log.txt").string();
+        int iterations = 0;
+        {
+            Simulation simulation(scene);
+            for (int k = 0; k < 5; ++k) iterations += simulation.step().iterations;
+        }
+        std::ifstream file(folder / "log.txt");
+        int lines = 0;
+        for (std::string line; std::getline(file, line); ++lines) EXPECT_EQ(line.rfind("step ", 0), 0u);
+        EXPECT_EQ(lines, iterations) << solve;
     }
-    std::ifstream file(folder / "log.txt");
-    int lines = 0;
-    for (std::string line; std::getline(file, line); ++lines) EXPECT_EQ(line.rfind("step ", 0), 0u);
-    EXPECT_EQ(lines, iterations);
     std::filesystem::remove_all(folder);
 }
 
@@ -92,6 +96,25 @@ TEST(AffineDiagnostics, DumpHoldsTheNewtonSystemOfTheStepAskedFor) {
     ASSERT_EQ(right.rows(), 12);
     EXPECT_EQ(matrix.llt().info(), Eigen::Success);
     EXPECT_GT(matrix(3, 3), 1000.0);  // mass, and what contact adds
+    std::filesystem::remove_all(folder);
+}
+
+TEST(AffineDiagnostics, DumpOfACoupledSolveHoldsAllBodies) {
+    const std::filesystem::path folder = scratch("coupled-dump");
+    Scene scene = pair_of_boxes();
+    scene.joints.push_back(joint_between(JointType::ball, 1, 2, Vec3(0.1, 1.006, 0.2), Vec3::UnitY()));
+    scene.method_params["dump"] = (folder / "newton").string();
+    scene.method_params["dump_step"] = 2.0;
+    Simulation simulation(scene);
+    for (int k = 0; k < 5; ++k) simulation.step();
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        EXPECT_NE(entry.path().filename().string().find("newton-step2-"), std::string::npos);
+    const MatX matrix = read_matrix_market(folder / "newton-step2-round0-iteration0.mtx", true);
+    const MatX right = read_matrix_market(folder / "newton-step2-round0-iteration0-rhs.mtx", false);
+    ASSERT_EQ(matrix.rows(), 24);  // two bodies of twelve unknowns
+    ASSERT_EQ(right.rows(), 24);
+    EXPECT_EQ(matrix.llt().info(), Eigen::Success);
+    EXPECT_GT(std::abs(matrix(15, 3)), 1000.0);  // the joint couples the shifts
     std::filesystem::remove_all(folder);
 }
 

@@ -267,6 +267,34 @@ TEST(AffineCoupledTruth, HingedBarsThatCollideFoldUntilTheyMeet) {
     EXPECT_LT(simulation.state().rate[upper].col(3).norm(), 1e-3);
 }
 
+// An exact motor drives a slider against a wall: only straining the slider closes the joint, nothing intersects, and the step
+// says which joint.
+TEST(AffineCoupledTruth, AJointThatContactForbidsIsUnconvergedAndNamed) {
+    Scene scene;
+    scene.dt = 0.01;
+    scene.method_params["max_iterations"] = 200.0;
+    const int slider = scene.add_body(body_spec(scene, "slider", box_spec({0.1, 0.1, 0.1}), Vec3::Zero()));
+    BodySpec wall = body_spec(scene, "wall", box_spec({0.1, 1, 1}), Vec3(0.125, 0, 0));
+    wall.type = BodyType::static_body;
+    scene.add_body(wall);
+    JointSpec rail = joint_between(JointType::prismatic, -1, slider, Vec3::Zero(), Vec3::UnitX());
+    rail.name = "rail";
+    DriveSpec drive;
+    drive.motor.type = MotorSpec::Type::velocity;
+    drive.motor.target = 1.0;
+    rail.drives.push_back(drive);
+    scene.joints.push_back(rail);
+    Simulation simulation(scene);
+    for (int k = 0; k < 2; ++k) EXPECT_TRUE(simulation.step().converged) << k;  // to 2 cm of 2.5
+    const StepReport report = simulation.step();
+    EXPECT_FALSE(report.converged);
+    bool named = false;
+    for (const std::string& warning : report.warnings)
+        named = named || warning.find("joint 'rail' ") != std::string::npos;
+    EXPECT_TRUE(named);
+    EXPECT_TRUE(model::check_initial_state(simulation.model(), simulation.state()).problems.empty());
+}
+
 // Vertices attached to a body are points of it, exactly; the soft block hangs and pulls with its weight.
 TEST(AffineCoupledTruth, AttachedVerticesMoveWithTheirBody) {
     Scene scene;

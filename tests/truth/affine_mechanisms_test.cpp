@@ -1,14 +1,18 @@
 // Random mechanisms whose links touch, under the affine method: joints stay closed, nothing intersects on the recorded path,
-// steps converge. TENON_AFFINE_MECHANISMS and TENON_MECHANISM_SEED make it longer.
+// steps converge. TENON_AFFINE_MECHANISMS and TENON_MECHANISM_SEED make it longer; TENON_MECHANISM_SCENES is a folder for the
+// scenes that did not converge.
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "run/run_loop.hpp"
 #include "run/small_world.hpp"
 #include "tenon/error.hpp"
+#include "tenon/scene_io.hpp"
 #include "truth/random_mechanism.hpp"
 #include "verify/verify.hpp"
 
@@ -86,6 +90,9 @@ TEST(AffineMechanisms, TouchingLinksStayClosedAndApart) {
             jointed += out.jointed;
             near += out.contacts;
             worst = std::max(worst, out.residual);
+            if (const char* folder = std::getenv("TENON_MECHANISM_SCENES"); folder && out.unconverged)
+                std::ofstream(std::string(folder) + "/seed-" + std::to_string(seed) + ".json")
+                    << write_scene(scene);
             if (out.unconverged || out.residual > 1e-9 || !out.clean)
                 std::cout << "seed " << seed << ", " << scene.bodies.size() << " bodies, dt " << scene.dt
                           << ": " << out.unconverged_steps << " of " << out.steps
@@ -103,8 +110,8 @@ TEST(AffineMechanisms, TouchingLinksStayClosedAndApart) {
     EXPECT_EQ(unclean, 0);
     EXPECT_GT(jointed, 0);
     EXPECT_LE(refused, count / 10);
-    EXPECT_LE(unconverged, count / 10);
-    EXPECT_LE(open, unconverged);
+    EXPECT_LE(unconverged, count / 100);
+    EXPECT_EQ(open, 0);
 }
 
 // Limits and bounded drives whose potentials have corners: steps that only see the piece they start on go to and fro over them
@@ -116,6 +123,19 @@ TEST(AffineMechanisms, CornersOfDrivesAreFound) {
         const Outcome out = run_and_verify(scene);
         EXPECT_EQ(out.unconverged_steps, 0) << "seed " << seed;
         EXPECT_LT(out.residual, 1e-12) << "seed " << seed;
+        EXPECT_TRUE(out.clean) << "seed " << seed << ": " << out.trouble;
+    }
+}
+
+// Near a dead point, what a turn opens is closed by no small motion: steps have to become shorter until it is. Seed 5 has friction
+// that full steps only turn round, to and fro.
+TEST(AffineMechanisms, DeadPointsAreMet) {
+    for (const long seed : {5, 77, 196}) {
+        Scene scene = touching_mechanism(seed);
+        scene.method_params["max_iterations"] = 300.0;
+        const Outcome out = run_and_verify(scene);
+        EXPECT_EQ(out.unconverged_steps, 0) << "seed " << seed;
+        EXPECT_LT(out.residual, 1e-10) << "seed " << seed;
         EXPECT_TRUE(out.clean) << "seed " << seed << ": " << out.trouble;
     }
 }

@@ -574,11 +574,6 @@ std::unique_ptr<Stepper> make(const Model& model, const State& state, const Para
     const std::string solve = params.text("solve");
     const bool coupled =
         solve == "coupled" || needs_coupled_solve(model) || (solve == "auto" && links_moving_bodies(model));
-    if (coupled)
-        for (const char* key : {"log", "dump"})
-            if (!params.text(key).empty())
-                throw InputError("", std::string("method.") + key, "is of the solve by islands only",
-                                 "leave it out, or --set method.solve=islands where the scene allows it");
     if (coupled) return std::make_unique<CoupledMethod>(model, start, settings, std::move(told));
     return std::make_unique<AffineMethod>(model, start, settings, std::move(told));
 }

@@ -13,6 +13,7 @@
 #include "methods/affine/bodies.hpp"
 #include "methods/affine/deformation.hpp"
 #include "methods/affine/joints.hpp"
+#include "methods/affine/rigidity.hpp"
 #include "model/joint_rows.hpp"
 #include "model/keyframes.hpp"
 #include "model/path_piece.hpp"
@@ -27,6 +28,7 @@ constexpr double stick_of_scene = 3e-5, stick_of_body = 1e-3;
 constexpr double still_of_scene = 1e-4, still_of_body = 1e-2;
 constexpr double column_of_vertices = 30.0;  // vertices that rest on one vertex of a surface
 constexpr double closed_of_scene = 1e-11;    // residual of a closed joint
+constexpr double forced_strain = 1e-2;       // |A^T A - I| of a body whose joints are closed by bending it
 // A Newton step is no longer than this times the largest predicted motion of a point: what lies in reach of longer ones are
 // more candidates than the step is worth.
 constexpr double most_over_predicted = 1.5;
@@ -149,6 +151,8 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     options.max_iterations = settings_.max_iterations;
     options.joint_tolerance = closed_of_scene * length_;
     options.record_path = static_cast<bool>(outputs.path_sink);
+    options.log = !settings_.log.empty();
+    const bool dumps = !settings_.dump.empty() && state.step == settings_.dump_step;
     options.most_motion = 10.0 * scale_.dhat;
     for (std::size_t i = 0; i < x_.size(); ++i)
         options.most_motion = std::max(options.most_motion, most_over_predicted * (ahead_[i] - x_[i]).norm());
@@ -160,7 +164,9 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
         options.tolerance = tolerance_ * dt;
         if (!step_.contacts.friction().empty())
             options.tolerance = std::min(options.tolerance, 0.1 * scale_.friction_eps);
+        if (dumps) options.dump = fmt::format("{}-step{}-round{}", settings_.dump, state.step, round);
         CoupledResult more = CoupledNewton(step_, system_, options, timer_).run(q_, multipliers_);
+        if (options.log) write_log(more.log, state.step, round);
         const bool settled = more.iterations <= 1;
         result.iterations += more.iterations;
         result.solves += more.solves;
@@ -203,6 +209,7 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
                       {"impacts", static_cast<double>(impacts_)}};
     if (bounces_ && !settings_.integrator_given) report.metrics.emplace_back("bdf2", 1.0);
     report_deformation(model, state, settings_.kappa, rigidity_factor_, report);
+    if (settings_.kappa == 0.0) find_forced_joint(model, report);
     report.solver = fmt::format("coupled: {} nodes of 12 unknowns, {} joint rows", step_.nodes.size(),
                                 step_.joints.rows().size());
     if (plan_.wanted > 0.0) {
@@ -214,6 +221,18 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     first_step_ = false;
     last_h_ = dt;
     return report;
+}
+
+void CoupledMethod::write_log(const std::vector<CoupledLog>& lines, long step, int round) {
+    if (!log_) log_ = std::make_unique<std::ofstream>(settings_.log);
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+        const CoupledLog& l = lines[k];
+        *log_ << "step " << step << " round " << round << " iteration " << k << " solves " << l.solves
+              << " contacts " << l.contacts << " energy " << l.energy << " slope " << l.slope << " motion "
+              << l.motion << " residual " << l.residual << " filtered " << l.filtered << " trials "
+              << l.trials << " length " << l.length << '\n';
+    }
+    log_->flush();
 }
 
 double CoupledMethod::rigidity_of(const Model& model, int body) const {
@@ -480,6 +499,28 @@ void CoupledMethod::write_joints(const Model& model, State& state, Outputs& outp
     }
     write_joint_coordinates(model, state, outputs);
     report.joint_residual = joint_residual_max(model, state);
+}
+
+// Where contact leaves a joint no place, exact constraints strain bodies that are meant to be rigid: then it is not closed.
+void CoupledMethod::find_forced_joint(const Model& model, StepReport& report) const {
+    const std::vector<CoupledRow>& rows = step_.joints.rows();
+    int joint = -1, body = -1;
+    double most = 0.0;
+    for (std::size_t r = 0; r < std::min(rows.size(), multipliers_.size()); ++r)
+        for (int k = 0; k < rows[r].count; ++k) {
+            const int n = rows[r].node[k];
+            const double force = std::abs(multipliers_[r]) * rows[r].gradient[k].norm();
+            if (step_.nodes.node[n].body < 0 || force <= most) continue;
+            if (strain(q_[n].leftCols<3>()).cwiseAbs().maxCoeff() < forced_strain) continue;
+            most = force;
+            joint = rows[r].joint;
+            body = step_.nodes.node[n].body;
+        }
+    if (joint < 0) return;
+    report.converged = false;
+    report.warnings.push_back(
+        fmt::format("joint {} closes only by straining '{}': contact or another joint holds it",
+                    name_of(model, joint), model.bodies.name[body]));
 }
 
 void CoupledMethod::write_outputs(const Model& model, State& state, Outputs& outputs, StepReport& report) {

@@ -2,6 +2,7 @@
 // and joints in one Newton solve.
 #pragma once
 
+#include <fstream>
 #include <memory>
 
 #include "methods/affine/coupled_newton.hpp"
@@ -33,15 +34,18 @@ class CoupledMethod final : public Stepper {
     void prepare_body(const Model& model, const State& state, int node, const Wrench& wrench);
     void prepare_vertices(const State& state, int node, const std::vector<std::vector<Vec3>>& acceleration);
     void prepare_contacts(const Model& model, const State& state, double h);
+    void write_log(const std::vector<CoupledLog>& lines, long step, int round);
     double rigidity_of(const Model& model, int body) const;
     Mat34 scripted_target(const Mat34& start, const Mat34& before, const Mat34& after, double size) const;
     void finish(const Model& model, State& state);
     std::vector<MetPoint> met_points(const Model& model, std::vector<int>& of_contact);
     void bounce(const Model& model, State& state, const State& before);
     void write_outputs(const Model& model, State& state, Outputs& outputs, StepReport& report);
+    void find_forced_joint(const Model& model, StepReport& report) const;
     void write_joints(const Model& model, State& state, Outputs& outputs, StepReport& report);
 
     Settings settings_;
+    std::unique_ptr<std::ofstream> log_;
     CoupledStep step_;
     CoupledSystem system_;
     StageTimer timer_;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <Eigen/LU>
 
 #include "math/interrupt.hpp"
 #include "math/parallel.hpp"
+#include "methods/affine/system_dump.hpp"
 
 namespace tenon::affine {
 namespace {
@@ -22,6 +24,8 @@ constexpr double closed_part = 0.01,
                  linear_part = 1e-3;  // of the tolerance: what trial states and linear solves close to
 constexpr int most_branches = 40;     // solves with other pieces of the drives' potentials
 constexpr int most_blocked = 40;      // steps one after the other of which contact leaves nearly nothing
+constexpr double short_part = 0.02;   // of a step: contact has left little of it
+constexpr int most_short = 8;         // such steps one after the other: barriers are too soft for their load
 
 }  // namespace
 
@@ -54,7 +58,11 @@ void CoupledNewton::find_direction() {
         step_.place_vertices(*q_, vertices_);
         system_.assemble(step_, *q_, x_, vertices_, *multipliers_);
     }
+    if (!options_.dump.empty())
+        dump_system(fmt::format("{}-iteration{}", options_.dump, result_.iterations - 1),
+                    system_.matrix_to_factor(), system_.right_side());
     const auto stage = timer_.stage("solve");
+    system_.factor();
     gradient_ = system_.gradient();
     solve_model();
     if (!step_.joints.drives().empty()) follow_drives();
@@ -105,11 +113,11 @@ void CoupledNewton::follow_drives() {
     *multipliers_ = plain_multipliers;
 }
 
-double CoupledNewton::largest_motion() const {
+double CoupledNewton::largest_motion(const std::vector<double>& increments) const {
     double largest = 0.0;
     for (int n = 0; n < step_.nodes.size(); ++n) {
         const CoupledNode& node = step_.nodes.node[n];
-        const Eigen::Map<const Vec12> d(direction_.data() + 12 * n);
+        const Eigen::Map<const Vec12> d(increments.data() + 12 * n);
         if (node.turns()) {
             largest = std::max(largest, d.segment<3>(3).norm() +
                                             node.size * (d.head<3>().norm() + d.tail<6>().cwiseAbs().sum()));
@@ -121,7 +129,8 @@ double CoupledNewton::largest_motion() const {
 }
 
 // Where the model is stiffer than what it stands for (stresses and contacts whose negative curvature is left out), steps
-// repeat themselves, each a little shorter than the one before: then the sum of all that would follow is tried.
+// repeat themselves, each a little shorter than the one before: then the sum of all that would follow is tried. Where it is
+// softer (friction near the speed at which it slides), they go to and fro: then the place between.
 double CoupledNewton::extrapolated_length() {
     double now = 0.0, before = 0.0, both = 0.0;
     if (last_length_ > 0.0)
@@ -144,21 +153,25 @@ double CoupledNewton::extrapolated_length() {
             }
         }
     last_direction_ = direction_;
-    if (both <= 0.8 * std::sqrt(now * before) || both == 0.0) return 1.0;
-    const double left = both / before, most = std::min(longest, 4.0 * std::max(1.0, last_length_));
+    if (std::abs(both) <= 0.8 * std::sqrt(now * before) || both == 0.0) return 1.0;
+    const double left = both / before;
+    if (left < 0.0) return left < -0.5 ? std::min(1.0, last_length_ / (1.0 - left)) : 1.0;
+    const double most = std::min(longest, 4.0 * std::max(1.0, last_length_));
     return std::clamp(last_length_ / std::max(1.0 - left, 0.05), 1.0, most);
 }
 
 // The state a fraction t along the direction; joints then are open by 1 - t of what they were. Turns bend the paths of
-// anchors: what that opens is closed again in the metric of the matrix.
-void CoupledNewton::make_trial(double t) {
+// anchors: what that opens is closed again in the metric of the matrix. False where that takes more motion than the step
+// itself, as near a dead point of a mechanism: the step is beyond what its linear model tells.
+bool CoupledNewton::make_trial(double t) {
     const auto stage = timer_.stage("move");
     trial_.resize(q_->size());
     parallel_for(trial_.size(), 128, [&](std::size_t n) {
         trial_[n] =
             moved(step_.nodes.node[n], (*q_)[n], Eigen::Map<const Vec12>(direction_.data() + 12 * n), t);
     });
-    if (values_.empty()) return;
+    if (values_.empty()) return true;
+    const double most = t * largest_motion(direction_);
     for (int pass = 0; pass < 2; ++pass) {
         step_.joints.values(trial_, trial_values_);
         gap_.resize(trial_values_.size());
@@ -167,13 +180,15 @@ void CoupledNewton::make_trial(double t) {
             gap_[r] = trial_values_[r] - (1.0 - t) * values_[r];
             worst = std::max(worst, std::abs(gap_[r]));
         }
-        if (worst <= closed_part * options_.joint_tolerance) return;
+        if (worst <= closed_part * options_.joint_tolerance) return true;
         system_.close(step_, gap_, linear_part * options_.joint_tolerance, correction_);
+        if (largest_motion(correction_) > most) return false;
         for (std::size_t n = 0; n < trial_.size(); ++n)
             trial_[n] = moved(step_.nodes.node[n], trial_[n],
                               Eigen::Map<const Vec12>(correction_.data() + 12 * n), 1.0);
     }
     step_.joints.values(trial_, trial_values_);
+    return true;
 }
 
 bool CoupledNewton::right_handed() const {
@@ -185,8 +200,7 @@ bool CoupledNewton::right_handed() const {
 // Shortens t until the straight path to the trial state is free.
 double CoupledNewton::filter(double t) {
     for (int cut = 0; cut < most_cuts && t > shortest; ++cut) {
-        make_trial(t);
-        if (!right_handed()) {
+        if (!make_trial(t) || !right_handed()) {
             t *= 0.5;
             continue;
         }
@@ -218,7 +232,7 @@ bool CoupledNewton::some_drive_changed_branch() {
 
 // False when no step leads down.
 bool CoupledNewton::take_step() {
-    const double motion = largest_motion();
+    const double motion = largest_motion(direction_);
     const bool small = motion <= options_.tolerance;
     const double start = energy_ + penalty(values_), slope = slope_ - penalty(values_);
     double price = 0.0;
@@ -226,9 +240,19 @@ bool CoupledNewton::take_step() {
     const double noise = 1e-12 * std::abs(energy_) + 1e-3 * options_.joint_tolerance * price;
     double t = filter(std::min(extrapolated_length(), options_.most_motion / std::max(motion, 1e-300)));
     last_length_ = 0.0;
+    CoupledLog line{result_.solves,
+                    static_cast<int>(step_.contacts.contacts().size()),
+                    0,
+                    energy_,
+                    slope_,
+                    motion,
+                    result_.residual,
+                    t,
+                    0.0};
     if (t > 0.0) step_.contacts.judge_friction(x_, trial_x_, t);
     while (t > shortest) {
         ++result_.line_search_steps;
+        ++line.trials;
         const double energy = energy_at(trial_, trial_x_);
         const double value = energy + penalty(values_.empty() ? values_ : trial_values_);
         if (value <= start + noise + sufficient * t * slope || (small && t < 0.3)) {
@@ -238,7 +262,9 @@ bool CoupledNewton::take_step() {
             if (!values_.empty()) values_ = trial_values_;
             note_residual();
             if (options_.record_path) result_.path.push_back(trial_);
-            last_length_ = t;
+            last_length_ = line.length = t;
+            short_steps_ = line.filtered < short_part ? short_steps_ + 1 : 0;
+            if (options_.log) result_.log.push_back(line);
             const bool yields = some_drive_changed_branch();
             result_.converged = small && !yields && result_.residual <= options_.joint_tolerance;
             return true;
@@ -248,16 +274,24 @@ bool CoupledNewton::take_step() {
     }
     step_.contacts.evaluate(x_);
     result_.converged = small && result_.residual <= options_.joint_tolerance;
+    if (options_.log) result_.log.push_back(line);
     return false;
 }
 
 // The first steps are the long ones; candidates for them are many times those of the rest.
 void CoupledNewton::narrow_candidates() {
-    make_trial(1.0);
+    if (!make_trial(1.0)) return;
     const auto stage = timer_.stage("candidates");
     step_.contacts.place(trial_, trial_x_);
     step_.contacts.find(x_, trial_x_);
     step_.contacts.evaluate(x_);
+}
+
+// A logarithm stops a contact late where much else has energy to gain: then its gap is all the room that steps have, and
+// they come to nothing.
+void CoupledNewton::stiffen_blockers() {
+    short_steps_ = 0;
+    if (step_.contacts.stiffen_close_pairs()) energy_ = energy_at(*q_, x_);
 }
 
 CoupledResult CoupledNewton::run(std::vector<Mat34>& q, std::vector<double>& multipliers) {
@@ -268,6 +302,7 @@ CoupledResult CoupledNewton::run(std::vector<Mat34>& q, std::vector<double>& mul
     multipliers.resize(rows, 0.0);
     price_.assign(rows, 0.0);
     last_length_ = 0.0;
+    short_steps_ = 0;
     step_.joints.values(q, values_);
     energy_ = energy_at(q, x_);
     note_residual();
@@ -282,6 +317,7 @@ CoupledResult CoupledNewton::run(std::vector<Mat34>& q, std::vector<double>& mul
         const double before = energy_;
         const bool moved_on = take_step();
         blocked = std::abs(energy_ - before) <= 1e-10 * std::abs(before) ? blocked + 1 : 0;
+        if (short_steps_ >= most_short) stiffen_blockers();
         if (!result_.converged && moved_on && blocked < most_blocked) continue;
         if (!result_.converged || !step_.contacts.stiffen_close_pairs()) break;
         result_.converged = false;

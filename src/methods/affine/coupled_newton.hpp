@@ -2,6 +2,7 @@
 // the potential and a multiple of the joints' residuals falls.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "math/timer.hpp"
@@ -15,6 +16,14 @@ struct CoupledOptions {
     double joint_tolerance = 0.0;  // largest residual of a closed joint, m or rad
     double most_motion = 1e300;    // m: of a point in one Newton step
     bool record_path = false;
+    bool log = false;
+    std::string dump;  // beginning of the names of files for the Newton systems; empty: none
+};
+
+struct CoupledLog {  // of one iteration
+    int solves = 0, contacts = 0, trials = 0;
+    double energy = 0.0, slope = 0.0, motion = 0.0, residual = 0.0;  // where it starts
+    double filtered = 0.0, length = 0.0;                             // of the step: free of contact, taken
 };
 
 struct CoupledResult {
@@ -23,6 +32,7 @@ struct CoupledResult {
     double residual = 0.0;  // of the joints
     int open_joint = -1;    // the most open one
     std::vector<std::vector<Mat34>> path;
+    std::vector<CoupledLog> log;
 };
 
 class CoupledNewton {
@@ -36,10 +46,11 @@ class CoupledNewton {
   private:
     double energy_at(const std::vector<Mat34>& q, std::vector<Vec3>& x);
     double penalty(const std::vector<double>& values) const;
-    double largest_motion() const;
+    double largest_motion(const std::vector<double>& increments) const;
     double extrapolated_length();
     void narrow_candidates();
-    void make_trial(double t);
+    void stiffen_blockers();
+    bool make_trial(double t);
     double filter(double t);
     bool right_handed() const;
     bool take_step();
@@ -61,6 +72,7 @@ class CoupledNewton {
     std::vector<std::vector<Vec3>> vertices_;
     std::vector<double> last_direction_;
     double last_length_ = 0.0;  // of the last step, 0 when there was none
+    int short_steps_ = 0;       // one after the other that contact has left little of
     std::vector<double> direction_, gradient_, correction_, values_, trial_values_, gap_, price_;
     std::vector<int> branch_;  // of each drive's potential, at q
     double energy_ = 0.0, slope_ = 0.0;

@@ -174,8 +174,7 @@ void CoupledSystem::solve_with_rows(const CoupledStep& step, const std::vector<d
 
 void CoupledSystem::solve(const CoupledStep& step, double enough, std::vector<double>& direction,
                           std::vector<double>& multipliers) {
-    std::vector<double> right(gradient_.size());
-    for (std::size_t k = 0; k < right.size(); ++k) right[k] = -gradient_[k];
+    const std::vector<double> right = right_side();
     const std::vector<CoupledRow>& rows = step.joints.rows();
     if (rows.empty()) {
         solve_factored(right, direction);

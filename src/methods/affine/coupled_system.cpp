@@ -287,7 +287,6 @@ void CoupledSystem::assemble(CoupledStep& step, const std::vector<Mat34>& q, con
     keep_drives(step);
     plain_ = matrix_;
     if (!step.joints.rows().empty()) add_rows(step);
-    factor();
 }
 
 void CoupledSystem::factor() {

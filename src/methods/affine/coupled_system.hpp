@@ -19,6 +19,8 @@ class CoupledSystem {
     // multipliers of the rows bend the bodies' turns.
     void assemble(CoupledStep& step, const std::vector<Mat34>& q, const std::vector<Vec3>& x,
                   const std::vector<std::vector<Vec3>>& vertices, const std::vector<double>& multipliers);
+    // After assemble() and before all that solves.
+    void factor();
     // The same system but for its drives, whose slopes are linearised at these coordinates instead of at q.
     void linearise_drives(const CoupledStep& step, const std::vector<double>& at);
     // The Newton direction, with the rows' values closed to `enough`; fills the multipliers.
@@ -30,6 +32,12 @@ class CoupledSystem {
 
     const std::vector<double>& gradient() const { return gradient_; }  // of the increments
     const solve::BlockMatrix& matrix() const { return plain_; }
+    const solve::BlockMatrix& matrix_to_factor() const { return matrix_; }  // with rows' squares, not scaled
+    std::vector<double> right_side() const {
+        std::vector<double> minus(gradient_.size());
+        for (std::size_t k = 0; k < minus.size(); ++k) minus[k] = -gradient_[k];
+        return minus;
+    }
     double row_value(const CoupledStep& step, std::size_t row, const std::vector<double>& increments) const;
     // Coordinates of the drives after the increments, to first order.
     void drive_coordinates(const std::vector<double>& increments, std::vector<double>& out) const;
@@ -59,7 +67,6 @@ class CoupledSystem {
     void to_increments(CoupledStep& step, const std::vector<Mat34>& q,
                        const std::vector<double>& multipliers);
     void add_rows(const CoupledStep& step);
-    void factor();
     void solve_factored(const std::vector<double>& right, std::vector<double>& out);
     void add_pulls(const CoupledStep& step, const std::vector<double>& pull, std::vector<double>& load) const;
     void close_by_gradients(const CoupledStep& step, double closed, std::vector<double>& x,
