@@ -56,7 +56,7 @@ void check_method(const Scene& scene, std::vector<Finding>& findings) {
         findings.push_back({true, unsupported->path, unsupported->problem + " (" + unsupported->cure + ")"});
 }
 
-// Barrier contact cannot start from bodies that intersect or touch; for the other methods it is worth knowing.
+// Barrier contact cannot start from bodies that intersect; for the other methods it is worth knowing.
 void check_contact(const Scene& scene, const Model& model, const State& state,
                    std::vector<Finding>& findings) {
     constexpr std::size_t shown = 20;
@@ -69,6 +69,17 @@ void check_contact(const Scene& scene, const Model& model, const State& state,
     if (check.problems.size() > shown)
         findings.push_back(
             {false, "contact", fmt::format("{} more such pairs", check.problems.size() - shown)});
+}
+
+// Where the first step begins: methods that cannot start from bodies that touch open them first.
+State opened_start(const Scene& scene, const Model& model, const State& state) {
+    State opened = state;
+    try {
+        Method(scene).stepper(model, opened);
+    } catch (const InputError&) {
+        return state;  // what is wrong is told among the findings
+    }
+    return opened;
 }
 
 struct Totals {
@@ -166,7 +177,7 @@ int check_verb(const CheckRequest& request) {
     std::vector<Finding> findings;
     check_method(scene, findings);
     check_meshes(model, findings);
-    check_contact(scene, model, state, findings);
+    check_contact(scene, model, opened_start(scene, model, state), findings);
     for (const std::string& doubt : run::unit_warnings(scene, model))
         findings.push_back({false, "units", doubt});
     const Totals totals = count(model, state);
