@@ -20,8 +20,12 @@ const matrix = new THREE.Matrix4();
 const center = new THREE.Vector3();
 const velocity = new Float64Array(6);
 
-function vector(x: number, y: number, z: number): string {
-  return [x, y, z].map(short).join(', ');
+/** Three numbers with the decimals that four digits of the largest need. */
+export function vector(x: number, y: number, z: number): string {
+  const largest = Math.max(Math.abs(x), Math.abs(y), Math.abs(z));
+  if (!(largest >= 1e-3 && largest < 1e5)) return [x, y, z].map(short).join(', ');
+  const decimals = Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(largest))));
+  return [x, y, z].map((value) => String(Number(value.toFixed(decimals)) || 0)).join(', ');
 }
 
 /** Turn about an axis, in words. */
