@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <functional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "apps/tenon/bench_line.hpp"
 #include "apps/tenon/hand_to_bench.hpp"
@@ -424,11 +424,14 @@ std::string unknown_flags(const CLI::App& app, const std::string& otherwise) {
             std::string hint;
             for (const std::string& name : names)  // --every for --record-every
                 if (wrong.size() > 3 && name.ends_with("-" + wrong.substr(2)))
-                    hint = fmt::format("did you mean '{}'?", name);
-            if (hint.empty()) hint = suggestion(wrong, names);
-            return fmt::format("{}: 'tenon {}' has no such flag ({}{}'tenon {} --help' lists them)", wrong,
-                               verb->get_name(), hint.starts_with("did") ? hint : "",
-                               hint.starts_with("did") ? " " : "", verb->get_name());
+                    hint += (hint.empty() ? "did you mean '" : "' or '") + name;
+            if (!hint.empty())
+                hint += "'?";
+            else if (hint = suggestion(wrong, names); !hint.starts_with("did you mean"))
+                hint.clear();
+            if (!hint.empty()) hint += "; ";
+            return fmt::format("{0}: 'tenon {1}' has no such flag ({2}'tenon {1} --help' lists them)", wrong,
+                               verb->get_name(), hint);
         }
     return otherwise;
 }

@@ -318,7 +318,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Wrong{"", "no verb"}, Wrong{"fly", "fly"}, Wrong{"run", "scene"},
         Wrong{"run flight.json --bogus", "bogus"},
-        Wrong{"run flight.json --every 2", "did you mean '--record-every'?"},
+        Wrong{"run flight.json --every 2", "did you mean '--record-every' or"},
         Wrong{"render flight.json --fps 0 -o f.apng", "not between 1 and 240"},
         Wrong{"run fligt.json", "did you mean 'flight.json'?"}, Wrong{"run flight.json --dt abc", "dt"},
         Wrong{"run flight.json --dt 0", "dt"}, Wrong{"run flight.json --dt -1", "dt"},
