@@ -2,8 +2,10 @@
 #include "apps/tenon/command_line.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "apps/tenon/bench_line.hpp"
@@ -390,12 +392,48 @@ void check_verb_name(const CLI::App& app, const std::string& name) {
         throw InputError("", name, "no verb of this name", suggestion(name, names));
 }
 
-// A number that is too small is told by the parser with the largest there is, in all its digits.
-std::string in_words(std::string message) {
-    const std::size_t value = message.find("Value "), range = message.find(" not in range 0.000000 to 1797");
+// A number as it is written: the parser's own has six decimals, and all its digits for the largest there is.
+std::string plain(const std::string& number) {
+    return fmt::format("{:g}", std::atof(number.c_str()));
+}
+
+// "Value 0 not in range 1.000000 to 240.000000"
+std::string in_words(const std::string& message) {
+    const std::string between = " not in range ";
+    const std::size_t value = message.find("Value "), range = message.find(between);
     if (value == std::string::npos || range == std::string::npos || range < value) return message;
-    const std::string given = message.substr(value + 6, range - value - 6);
-    return message.substr(0, value) + given + " is " + (given[0] == '-' ? "negative" : "not above 0");
+    const std::string given = message.substr(value + 6, range - value - 6),
+                      limits = message.substr(range + between.size());
+    const std::size_t to = limits.find(" to ");
+    if (to == std::string::npos) return message;
+    const std::string start = message.substr(0, value) + given + " is ";
+    if (limits.starts_with("0.000000 to 1797")) return start + (given[0] == '-' ? "negative" : "not above 0");
+    return start +
+           fmt::format("not between {} and {}", plain(limits.substr(0, to)), plain(limits.substr(to + 4)));
+}
+
+// Flags that a verb does not have: the first, and the one that it may be.
+std::string unknown_flags(const CLI::App& app, const std::string& otherwise) {
+    for (const CLI::App* verb : app.get_subcommands())
+        for (std::string wrong : verb->remaining()) {
+            if (!wrong.starts_with("-")) continue;
+            wrong = wrong.substr(0, wrong.find('='));
+            std::vector<std::string> names;
+            for (const CLI::Option* option : verb->get_options())
+                for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+            std::string hint;
+            for (const std::string& name : names)  // --every for --record-every
+                if (wrong.size() > 3 && name.ends_with("-" + wrong.substr(2)))
+                    hint += (hint.empty() ? "did you mean '" : "' or '") + name;
+            if (!hint.empty())
+                hint += "'?";
+            else if (hint = suggestion(wrong, names); !hint.starts_with("did you mean"))
+                hint.clear();
+            if (!hint.empty()) hint += "; ";
+            return fmt::format("{0}: 'tenon {1}' has no such flag ({2}'tenon {1} --help' lists them)", wrong,
+                               verb->get_name(), hint);
+        }
+    return otherwise;
 }
 
 }  // namespace
@@ -427,11 +465,16 @@ int run_command_line(int argc, char** argv) {
     const auto hand_over = [&] { action = [&] { return hand_to_bench(argc, argv); }; };
     add_bench(app, requests.bench, hand_over);
     add_paper(app, requests.paper, hand_over);
-    if (argc > 1) check_verb_name(app, argv[1]);
+    if (argc < 2)
+        throw InputError("", "", "no verb", "'tenon --help' lists them; 'tenon scenes' is a good first one");
+    check_verb_name(app, argv[1]);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& done) {
         return app.exit(done);  // --help, --version
+    } catch (const CLI::ExtrasError& error) {
+        std::cerr << "error: " << unknown_flags(app, error.what()) << "\n";
+        return 2;
     } catch (const CLI::ParseError& error) {
         std::cerr << "error: " << in_words(error.what())
                   << " ('tenon --help' and 'tenon VERB --help' explain)\n";

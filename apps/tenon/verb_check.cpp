@@ -56,18 +56,6 @@ void check_method(const Scene& scene, std::vector<Finding>& findings) {
         findings.push_back({true, unsupported->path, unsupported->problem + " (" + unsupported->cure + ")"});
 }
 
-// Whether the method can start: bodies that just touch are opened a little, others that meet are refused.
-bool can_start(const Scene& scene, const Model& model, const State& state) {
-    try {
-        const MethodInfo& method = find_method(scene.method, {scene.name, "method"});
-        method.make(model, state,
-                    resolve_params(method.parameters, scene.method_params, {scene.name, "method"}));
-        return true;
-    } catch (const InputError&) {
-        return false;
-    }
-}
-
 // Barrier contact cannot start from bodies that intersect; for the other methods it is worth knowing.
 void check_contact(const Scene& scene, const Model& model, const State& state,
                    std::vector<Finding>& findings) {
@@ -83,6 +71,17 @@ void check_contact(const Scene& scene, const Model& model, const State& state,
     if (check.problems.size() > shown)
         findings.push_back(
             {false, "contact", fmt::format("{} more such pairs", check.problems.size() - shown)});
+}
+
+// Where the first step begins: methods that cannot start from bodies that touch open them first.
+State opened_start(const Scene& scene, const Model& model, const State& state) {
+    State opened = state;
+    try {
+        Method(scene).stepper(model, opened);
+    } catch (const InputError&) {
+        return state;  // what is wrong is told among the findings
+    }
+    return opened;
 }
 
 struct Totals {
@@ -180,7 +179,7 @@ int check_verb(const CheckRequest& request) {
     std::vector<Finding> findings;
     check_method(scene, findings);
     check_meshes(model, findings);
-    check_contact(scene, model, state, findings);
+    check_contact(scene, model, opened_start(scene, model, state), findings);
     for (const std::string& doubt : run::unit_warnings(scene, model))
         findings.push_back({false, "units", doubt});
     const Totals totals = count(model, state);

@@ -133,7 +133,8 @@ bool is_film(const std::string& output) {
 // Every flag must do something.
 void check_flags(const RenderRequest& request, const std::string& output) {
     if (!is_film(output) && !output.ends_with(".png"))
-        throw InputError(output, "", "ends neither in .png nor in .apng nor in .mp4", "choose one of these");
+        throw InputError(output, "", "ends neither in .png nor in .apng nor in .mp4",
+                         "choose one of these; browsers and mail show an .apng as a film");
     if (is_film(output) && request.colors > 0)
         throw InputError(output, "--colors", "is for pictures", "leave it away for a film");
     if (!is_film(output) && (request.fps || request.speed))

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "export/gltf.hpp"
@@ -46,7 +47,8 @@ ExportReport export_run(const run::RunReader& run, const std::string& format, co
         if (fs::path(complete.output).extension().empty()) complete.output += known.ending;
         return known.write(run, complete);
     }
-    throw InputError("", "format", fmt::format("unknown format '{}'", format), suggestion(format, names));
+    throw InputError("", "format", fmt::format("unknown format '{}'", format),
+                     fmt::format("known: {}", fmt::join(names, ", ")));
 }
 
 std::vector<long> selected_frames(const run::RunReader& run, const ExportOptions& options) {

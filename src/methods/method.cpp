@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "methods/opens_start.hpp"
 #include "model/expand.hpp"
 #include "model/saved_memory.hpp"
 
@@ -41,6 +42,7 @@ Stepper& Method::stepper(const Model& model, State& state) const {
         if (in.peek() != std::istringstream::traits_type::eof())
             throw std::runtime_error("the checkpoint holds more than the method reads");
     }
+    if (auto* opens = dynamic_cast<OpensStart*>(made.get())) opens->open(state);
     Stepper& result = *made;
     state.memory.reset(std::move(made));
     return result;

@@ -27,7 +27,7 @@ bool movie_program_found() {
 MovieWriter::MovieWriter(const std::string& file, int width, int height, double fps) : file_(file) {
     if (!movie_program_found())
         throw InputError(file, "", "making MP4 needs the ffmpeg program, which was not found",
-                         "install ffmpeg, or write PNG files");
+                         "install ffmpeg, or write an .apng, which needs no other program");
     make_folder_of(file);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw InputError(file, "", "cannot start ffmpeg: no pipe left");

@@ -101,14 +101,29 @@ Scene load_builtin(const BuiltinScene& builtin, const std::vector<Override>& ove
     }
 }
 
+// A file of the same folder that may have been meant.
+std::string similar_file(const std::string& missing) {
+    constexpr int most = 10000;  // files that are looked at
+    const std::filesystem::path path(missing);
+    std::vector<std::string> names;
+    std::error_code error;
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    for (std::filesystem::directory_iterator entry(folder, error), end;
+         !error && entry != end && static_cast<int>(names.size()) < most; entry.increment(error))
+        names.push_back(entry->path().filename().string());
+    std::sort(names.begin(), names.end());
+    const std::string hint = suggestion(path.filename().string(), names);
+    return hint.starts_with("did you mean") ? hint : "check the path";
+}
+
 }  // namespace
 
 Scene load_scene(const std::string& file_or_name, const std::vector<Override>& overrides) {
     if (const BuiltinScene* builtin = find_builtin(file_or_name)) return load_builtin(*builtin, overrides);
     std::error_code error;
     if (std::filesystem::exists(file_or_name, error)) return read_scene(file_or_name, overrides);
-    if (file_or_name.find('/') != std::string::npos || file_or_name.ends_with(".json"))
-        throw InputError(file_or_name, "", "no such file", "check the path");
+    if (file_or_name.find_first_of("/.") != std::string::npos)
+        throw InputError(file_or_name, "", "no such file", similar_file(file_or_name));
     std::vector<std::string> names;
     for (const BuiltinScene& scene : builtin_scenes()) names.push_back(scene.name);
     throw InputError(file_or_name, "", "is neither a file nor a built-in scene",

@@ -160,6 +160,40 @@ TEST(Mistakes, LaterExpectationsAreSkippedAndTold) {
     EXPECT_EQ(rest.err.find("skipped"), std::string::npos) << rest.err;
 }
 
+// A stack of two boxes without gaps: opened by millionths of their size, told, and the whole run is verified.
+TEST(Mistakes, BodiesExactlyOnEachOtherAreOpenedAndTold) {
+    const Folder folder;
+    std::ofstream(folder / "scene.json") << R"({"tenon": 1, "seconds": 0.1, "bodies": [
+        {"name": "floor", "type": "static", "shape": {"type": "box", "size": [4, 0.2, 4]}, "position": [0, -0.1, 0]},
+        {"name": "a", )" << box << R"(, "position": [0, 0.5, 0]}, {"name": "b", )"
+                                         << box << R"(, "position": [0, 1.5, 0]}]})";
+    for (const char* solve : {"islands", "coupled"}) {
+        const std::string with = std::string(" scene.json --set method.solve=") + solve;
+        EXPECT_EQ(tenon("check" + with, folder).code, 0) << solve;
+        const Outcome run = tenon("run" + with + " -o r.tenon --quiet", folder);
+        EXPECT_EQ(run.code, 0) << run.err;
+        EXPECT_NE(run.err.find("'a' and 'b' touch at the start: moved apart by"), std::string::npos)
+            << run.err;
+        const Outcome verdict = tenon("verify r.tenon", folder);
+        EXPECT_EQ(verdict.code, 0) << solve << verdict.err << verdict.out;
+        EXPECT_NE(verdict.out.find("start a hair beside"), std::string::npos) << verdict.out;
+    }
+}
+
+// What `tenon new` writes does what its comments say, and is no reason to doubt anything.
+TEST(Mistakes, TheFirstSceneHasNone) {
+    const Folder folder;
+    ASSERT_EQ(tenon("new first", folder).code, 0);
+    const Outcome check = tenon("check first.json", folder);
+    EXPECT_EQ(check.code, 0) << check.out;
+    EXPECT_EQ(check.out.find("warning"), std::string::npos) << check.out;
+    const Outcome run = tenon("run first.json", folder);
+    EXPECT_EQ(run.code, 0) << run.out;
+    EXPECT_NE(run.out.find("the arm has struck the block off its stand"), std::string::npos) << run.out;
+    EXPECT_EQ(run.err.find("warning"), std::string::npos) << run.err;
+    EXPECT_EQ(tenon("verify first.tenon", folder).code, 0);
+}
+
 TEST(Mistakes, AMethodThatCannotStartSaysWhyInItsColumn) {
     const Folder folder;  // two boxes inside each other: 'affine' refuses, 'impulse' goes on
     std::ofstream(folder / "scene.json")

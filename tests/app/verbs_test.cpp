@@ -334,8 +334,11 @@ TEST_P(AppRefuses, WithTwoAndOneLine) {
 INSTANTIATE_TEST_SUITE_P(
     Usage, AppRefuses,
     testing::Values(
-        Wrong{"", "subcommand"}, Wrong{"fly", "fly"}, Wrong{"run", "scene"},
-        Wrong{"run flight.json --bogus", "bogus"}, Wrong{"run flight.json --dt abc", "dt"},
+        Wrong{"", "no verb"}, Wrong{"fly", "fly"}, Wrong{"run", "scene"},
+        Wrong{"run flight.json --bogus", "bogus"},
+        Wrong{"run flight.json --every 2", "did you mean '--record-every' or"},
+        Wrong{"render flight.json --fps 0 -o f.apng", "not between 1 and 240"},
+        Wrong{"run fligt.json", "did you mean 'flight.json'?"}, Wrong{"run flight.json --dt abc", "dt"},
         Wrong{"run flight.json --dt 0", "dt"}, Wrong{"run flight.json --dt -1", "dt"},
         Wrong{"run flight.json --dt nan", "dt"}, Wrong{"run flight.json --seconds -5", "seconds"},
         Wrong{"run flight.json --fps 0", "fps"}, Wrong{"run flight.json --threads -2", "threads"},

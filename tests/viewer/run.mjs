@@ -266,7 +266,17 @@ const tests = {
     await until(page, () => window.tenon.state().range?.high > 1e-4 && window.tenon.state().range.high < 1);
     check(difference(plain, await pixel(page, x, y)) > 40, 'coloured by strain');
     await shot(page, 'elastic');
-    check(page.problems.length === 0, page.problems.join('; '));
+    await page.locator('select[aria-label="Colour by"]').selectOption('material');
+    await settled(page);
+    check((await page.locator('.legend').textContent()).includes('gum'), 'materials are named beside their colours');
+    // in free fall, from one frame to the next: the mean of g t, by implicit Euler half a step later
+    const falling = await open(url);
+    await seek(falling, 0.02);
+    await falling.locator('select[aria-label="Colour by"]').selectOption('speed');
+    await until(falling, () => document.querySelector('.legend')?.textContent.includes('m/s'));
+    const [from, to] = await falling.evaluate(() => [0, 1].map((k) => window.tenon.view.frames.times[window.tenon.view.moment.index + k]));
+    near((await state(falling)).range.high, 9.81 * (from + to + 0.01) / 2, 1e-3, 'the speed of an elastic body');
+    check(page.problems.length === 0 && falling.problems.length === 0, [...page.problems, ...falling.problems].join('; '));
   },
 
   async 'plots follow and lead'() {
@@ -276,6 +286,9 @@ const tests = {
     await until(page, () => document.querySelectorAll('.plot').length >= 4);
     const plot = page.locator('.plot canvas').first();
     await until(page, () => document.querySelector('.plot-legend em')?.textContent.includes('J'));
+    await until(page, () => [...document.querySelectorAll('.plot b')].some((b) => b.textContent === 'Time per step'));
+    check((await page.evaluate(() => document.querySelector('.plots').scrollTop)) === 0, 'the drawer opens at its top');
+    check(await page.evaluate(() => [...document.querySelectorAll('.plot-legend')].every((l) => l.scrollHeight <= l.clientHeight)), 'legends are complete');
     const at = await plot.boundingBox();
     await plot.click({ position: { x: 52 + (at.width - 60) / 2, y: 40 } });
     await until(page, () => window.tenon.state().time > 0);

@@ -338,14 +338,16 @@ export class App {
     const arrows: [string, string][] = [];
     if (overlays.arrowCount) arrows.push(['force', `longest force ${short(overlays.largestForce)} N`]);
     if (overlays.pressureCount) arrows.push(['pressure', `longest pressure ${short(overlays.largestPressure)} Pa`]);
-    this.legend.hidden = !range && !arrows.length;
-    const text = JSON.stringify([range, arrows]);
+    const keys = this.view.bodies.colorKeys(this.display.color);
+    this.legend.hidden = !range && !arrows.length && !keys.length;
+    const text = JSON.stringify([range, arrows, keys]);
     if (this.legend.dataset.text === text) return;
     this.legend.dataset.text = text;
     const scale = range ? [h('b', {}, range.title + (range.unit ? ` [${range.unit}]` : '')),
       h('div', { class: 'bar', style: `background:${scaleGradient()}` }),
       h('div', { class: 'ends' }, h('span', {}, short(range.low)), h('span', {}, short(range.high)))] : [];
-    this.legend.replaceChildren(...scale, ...arrows.map(([kind, words]) => h('div', { class: `arrow ${kind}` }, words)));
+    const swatches = keys.map(([color, words]) => h('div', { class: 'key' }, h('i', { style: `background:#${color.getHexString()}` }), words));
+    this.legend.replaceChildren(...scale, ...swatches, ...arrows.map(([kind, words]) => h('div', { class: `arrow ${kind}` }, words)));
   }
 
   // What the buttons and keys do.

@@ -229,7 +229,8 @@ export class Bodies3D {
   paint(mode: ColorMode, frames: FrameStore, moment: Moment, contacts: FrameContacts | undefined): ColorRange | undefined {
     this.quartersOn.value = mode === 'body' || mode === 'material';
     let range: ColorRange | undefined;
-    if (mode === 'speed') range = { low: 0, high: frames.maxSpeed || 1, unit: 'm/s', title: 'Speed' };
+    const speeds = mode === 'speed' && this.solids.length ? this.solidSpeeds(frames, moment) : undefined;
+    if (mode === 'speed') range = { low: 0, high: Math.max(frames.maxSpeed, this.maxField.speed ?? 0) || 1, unit: 'm/s', title: 'Speed' };
     const forces = mode === 'force' && contacts ? this.forces(contacts) : undefined;
     if (mode === 'force') range = { low: 0, high: this.maxForce || 1, unit: 'N', title: 'Contact force' };
     const field = mode === 'strain' || mode === 'strain_rate' || mode === 'component' ? frames.field(mode, moment.index) : undefined;
@@ -241,8 +242,45 @@ export class Bodies3D {
         title: mode === 'strain' ? 'Strain (norm)' : 'Strain rate',
       };
     }
-    this.paintSolids(mode, field, range, forces);
+    this.paintSolids(mode, speeds ?? field, range, forces);
     return range;
+  }
+
+  /** What colours without a scale mean: colour and words; the first of them where there are many. */
+  colorKeys(mode: ColorMode): [THREE.Color, string][] {
+    if (mode === 'material') return this.materialNames().slice(0, 8).map((name, i) => [paletteColor(i), name]);
+    if (mode === 'component' && this.solids.length) return [[NEUTRAL, 'elastic'], [paletteColor(0), 'rigid: a colour for each component']];
+    return [];
+  }
+
+  private materialNames(): string[] {
+    return [...new Set([...this.model.bodies.material, ...this.model.elastic.map((e) => e.material)])];
+  }
+
+  /** Of each drawn triangle of elastic bodies, from this frame to the next one. */
+  private solidSpeeds(frames: FrameStore, moment: Moment): Float32Array | undefined {
+    const first = Math.max(0, Math.min(moment.index, frames.count - 2));
+    const seconds = frames.times[first + 1] - frames.times[first];
+    const both = seconds > 0 ? frames.moment(frames.times[first] + 0.5 * seconds, true) : undefined;
+    if (!both) return undefined; // one frame, or on its way
+    const [xa, xb] = [both.a.elastic, both.b.elastic];
+    const [fa, fb] = [both.ia * both.a.elasticVertices * 3, both.ib * both.b.elasticVertices * 3];
+    const speeds: number[] = [];
+    this.solids.forEach((solid, e) => {
+      const { triangles } = this.model.elastic[e];
+      for (let t = 0; t < triangles; t++) {
+        const velocity = [0, 0, 0];
+        for (let c = 0; c < 3; c++)
+          for (let k = 0; k < 3; k++) {
+            const at = 3 * (solid.firstVertex + solid.triangles[3 * t + c]) + k;
+            velocity[k] += (xb[fb + at] - xa[fa + at]) / (3 * seconds);
+          }
+        speeds[solid.firstTriangle + t] = Math.hypot(...velocity);
+      }
+    });
+    const result = Float32Array.from(speeds);
+    this.maxField.speed = Math.max(this.maxField.speed ?? 0, high(result));
+    return result;
   }
 
   private forces(contacts: FrameContacts): Float64Array {
@@ -259,8 +297,7 @@ export class Bodies3D {
 
   private paintBodies(mode: ColorMode, moment: Moment, range: ColorRange | undefined, forces: Float64Array | undefined): void {
     const { color: own, material, type } = this.model.bodies;
-    const materials = [...new Set(material)];
-    const numberOf = new Map(materials.map((name, i) => [name, i]));
+    const numberOf = this.materialNumbers();
     for (let body = 0; body < this.places.length; body++) {
       const place = this.places[body];
       if (!place) continue;
@@ -277,6 +314,10 @@ export class Bodies3D {
     for (const mesh of this.meshes) if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
   }
 
+  private materialNumbers(): Map<string, number> {
+    return new Map(this.materialNames().map((name, i) => [name, i]));
+  }
+
   private paintSolids(mode: ColorMode, field: Float32Array | undefined, range: ColorRange | undefined, forces: Float64Array | undefined): void {
     this.solids.forEach((solid, e) => {
       const info = this.model.elastic[e];
@@ -284,7 +325,7 @@ export class Bodies3D {
       const body = this.places.length + e;
       color.setHex(info.color, THREE.SRGBColorSpace);
       if (mode === 'force' && range) color.copy(scaleLinear((forces?.[body] ?? 0) / range.high));
-      if (mode === 'material') color.copy(paletteColor(e));
+      if (mode === 'material') color.copy(paletteColor(this.materialNumbers().get(info.material) ?? 0));
       for (let t = 0; t < info.triangles; t++) {
         const value = field?.[solid.firstTriangle + t] ?? 0;
         const shown = !field ? color : mode === 'component' ? componentColor(value) : scaleLinear(value / (range?.high ?? 1));

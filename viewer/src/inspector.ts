@@ -20,8 +20,12 @@ const matrix = new THREE.Matrix4();
 const center = new THREE.Vector3();
 const velocity = new Float64Array(6);
 
-function vector(x: number, y: number, z: number): string {
-  return [x, y, z].map(short).join(', ');
+/** Three numbers with the decimals that so many digits of the largest need. */
+export function vector(x: number, y: number, z: number, digits = 4): string {
+  const largest = Math.max(Math.abs(x), Math.abs(y), Math.abs(z));
+  if (!(largest >= 1e-3 && largest < 1e5)) return [x, y, z].map(short).join(', ');
+  const decimals = Math.min(6, Math.max(0, digits - 1 - Math.floor(Math.log10(largest))));
+  return [x, y, z].map((value) => String(Number(value.toFixed(decimals)) || 0)).join(', ');
 }
 
 /** Turn about an axis, in words. */
@@ -31,7 +35,7 @@ function rotationText(m: THREE.Matrix4): string {
   const size = Math.hypot(turn.x, turn.y, turn.z);
   const degrees = (2 * Math.atan2(size, turn.w) * 180) / Math.PI;
   if (degrees < 0.005) return '0°';
-  return `${short(degrees)}° about ${[turn.x, turn.y, turn.z].map((k) => (k / size).toFixed(2)).join(', ')}`;
+  return `${Number(degrees.toFixed(degrees < 10 ? 2 : 1))}° about ${[turn.x, turn.y, turn.z].map((k) => Number((k / size).toFixed(2)) || 0).join(', ')}`;
 }
 
 interface Touch {
@@ -107,12 +111,12 @@ export class Inspector {
     } else {
       view.moment.a.velocityOf(body, view.moment.ia, velocity);
       const speed = Math.hypot(velocity[0], velocity[1], velocity[2]);
-      facts.push(
+      facts.push( // velocities are sent in three digits
         ['type', BODY_TYPES[model.bodies.type[body]] ?? '?'], ['mass', `${short(model.bodies.mass[body])} kg`],
         ['material', model.bodies.material[body]], ['position', `${position} m`],
         ['rotation', rotationText(view.bodies.matrixOf(body, matrix))],
-        ['speed', `${short(speed)} m/s`], ['velocity', `${vector(velocity[0], velocity[1], velocity[2])} m/s`],
-        ['spin', `${vector(velocity[3], velocity[4], velocity[5])} rad/s`],
+        ['speed', `${short(speed)} m/s`], ['velocity', `${vector(velocity[0], velocity[1], velocity[2], 3)} m/s`],
+        ['spin', `${vector(velocity[3], velocity[4], velocity[5], 3)} rad/s`],
       );
     }
     const list = h('dl', { class: 'facts' });

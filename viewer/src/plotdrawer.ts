@@ -6,9 +6,17 @@ import type { RunView } from './runview';
 
 const PHASES = 6;
 
+/** Of many phases those that take most; everything else as it is. */
+export function mainPhases(list: Series[]): Series[] {
+  const phases = list.filter((s) => s.name.startsWith('phase.'));
+  const total = (s: Series) => s.value.reduce((sum, v) => sum + (Number.isFinite(v) ? v : 0), 0);
+  const main = new Set(phases.sort((a, b) => total(b) - total(a)).slice(0, PHASES));
+  return list.filter((s) => !s.name.startsWith('phase.') || main.has(s));
+}
+
 function defaults(view: RunView): PlotSpec[] {
   const has = new Set(view.model.series);
-  const phases = view.model.series.filter((name) => name.startsWith('phase.')).slice(0, PHASES);
+  const phases = view.model.series.filter((name) => name.startsWith('phase.'));
   const list: PlotSpec[] = [
     { title: 'Energy', series: ['energy', 'kinetic', 'gravity', 'elastic'] },
     { title: 'Momentum', series: ['px', 'py', 'pz'] },
@@ -74,10 +82,10 @@ export class PlotDrawer {
   private fill(): void {
     if (this.filled || !this.views.length) return;
     this.filled = true;
-    for (const spec of defaults(this.views[0])) if (spec.series.length) void this.add(spec);
+    for (const spec of defaults(this.views[0])) if (spec.series.length) void this.add(spec, false);
   }
 
-  async add(spec: PlotSpec): Promise<void> {
+  async add(spec: PlotSpec, show = true): Promise<void> {
     this.note.textContent = '';
     if (!this.open) this.toggle();
     const plot = new Plot(spec, this.seek, () => {
@@ -90,7 +98,7 @@ export class PlotDrawer {
     if (plot.empty) {
       plot.element.remove();
       this.plots = this.plots.filter((p) => p !== plot);
-    } else plot.element.scrollIntoView({ block: 'nearest' });
+    } else if (show) plot.element.scrollIntoView({ block: 'nearest' });
   }
 
   private async load(plot: Plot): Promise<void> {
@@ -100,14 +108,14 @@ export class PlotDrawer {
       try {
         const list = await view.source.series(wanted);
         // one that is zero throughout says nothing beside others
-        return list.filter((s) => s.time.length && (wanted.length === 1 || s.value.some((v) => v !== 0)));
+        return mainPhases(list.filter((s) => s.time.length && (wanted.length === 1 || s.value.some((v) => v !== 0))));
       } catch (error) {
         this.note.textContent = (error as Error).message;
         return [];
       }
     };
     const [first, second] = await Promise.all([ask(this.views[0]), ask(this.views[1])]);
-    plot.setData(first, second.filter((s) => first.some((f) => f.name === s.name)));
+    plot.setData(first, first.flatMap((f) => second.filter((s) => s.name === f.name)));
   }
 
   /** A growing run: what is shown is asked for again. */

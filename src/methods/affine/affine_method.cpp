@@ -96,13 +96,16 @@ AffineMethod::AffineMethod(const Model& model, const State& state, const Setting
 
 AffineMethod::~AffineMethod() = default;
 
+void AffineMethod::open(State& state) {
+    if (!opened_.empty()) state.q = std::exchange(opened_, {});
+}
+
 // Algorithm: one implicit step as the minimisation of an incremental potential (Sec. 4), island by island. A step in which
 // bodies would pass each other far within it is taken in several.
 StepReport AffineMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     StepReport report;
     timer_.reset();
     step_ = state.step;
-    if (!opened_.empty()) state.q = std::exchange(opened_, {});
     report.warnings = std::exchange(told_, {});
     if (first_step_ && settings_.restitution_speed > 0.0)
         plan_ = plan_restitution(model, state, thinnest_body(model, state), dt, settings_, scale_.dhat);

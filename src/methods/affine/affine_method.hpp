@@ -15,6 +15,7 @@
 #include "methods/affine/island.hpp"
 #include "methods/affine/restitution.hpp"
 #include "methods/affine/settings.hpp"
+#include "methods/opens_start.hpp"
 #include "tenon/method.hpp"
 
 namespace tenon {
@@ -23,15 +24,16 @@ MethodInfo affine_method();
 
 namespace affine {
 
-class AffineMethod final : public Stepper {
+class AffineMethod final : public Stepper, public OpensStart {
   public:
-    // `state` is where the bodies are, or a copy in which those that touched have been moved apart: the first step begins
-    // by doing the same, and says so in the words of `told`.
+    // `state` is where the bodies are, or a copy in which those that touched have been moved apart: open() does the
+    // same, and the first step says so in the words of `told`.
     AffineMethod(const Model& model, const State& state, const Settings& settings,
                  std::vector<std::string> told = {});
     ~AffineMethod() override;
 
     StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
+    void open(State& state) override;
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 

@@ -138,10 +138,13 @@ CoupledMethod::CoupledMethod(const Model& model, const State& state, const Setti
                                           : std::min(still_of_scene * length_, still_of_body * body);
 }
 
+void CoupledMethod::open(State& state) {
+    if (!opened_.empty()) state.q = std::exchange(opened_, {});
+}
+
 StepReport CoupledMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     StepReport report;
     timer_.reset();
-    if (!opened_.empty()) state.q = std::exchange(opened_, {});
     report.warnings = std::exchange(told_, {});
     if (first_step_ && settings_.restitution_speed > 0.0)
         plan_ = plan_restitution(model, state, thinnest_part(model, state), dt, settings_, scale_.dhat);

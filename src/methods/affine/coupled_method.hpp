@@ -10,6 +10,7 @@
 #include "methods/affine/impact_step.hpp"
 #include "methods/affine/restitution.hpp"
 #include "methods/affine/settings.hpp"
+#include "methods/opens_start.hpp"
 #include "tenon/method.hpp"
 
 namespace tenon::affine {
@@ -20,12 +21,13 @@ bool needs_coupled_solve(const Model& model);
 bool links_moving_bodies(const Model& model);  // whether it is the better choice
 std::optional<Unsupported> unsupported_when_coupled(const Scene& scene);
 
-class CoupledMethod final : public Stepper {
+class CoupledMethod final : public Stepper, public OpensStart {
   public:
     CoupledMethod(const Model& model, const State& state, const Settings& settings,
                   std::vector<std::string> told);
 
     StepReport step(const Model& model, State& state, Outputs& outputs, double dt) override;
+    void open(State& state) override;
     void save(std::ostream& out) const override;
     void load(std::istream& in) override;
 

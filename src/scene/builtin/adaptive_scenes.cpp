@@ -46,6 +46,7 @@ Scene make_cantilever(const Params& params) {
     wall.hi = Vec3(-0.5 * length + 1e-3, side, side);
     beam.pins.push_back(wall);
     scene.elastic.push_back(beam);
+    add_prop(scene, "wall", box_spec({0.12, 0.5, 0.5}), Vec3(-0.0601, 0, 0));
     const double push = params.number("push_at");
     if (push > 0) {
         const Quat across = turn(90, Vec3::UnitX());

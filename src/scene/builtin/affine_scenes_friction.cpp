@@ -30,6 +30,8 @@ Scene make_incline(const Params& params) {
     block.color = {0.85, 0.45, 0.25};
     scene.add_body(block);
     const double slide = std::sin(angle) - mu * std::cos(angle);
+    scene.camera = {{"eye", list_of(0.7 * downhill + Vec3(1.6, 1.7, 4.6))},
+                    {"target", list_of(0.7 * downhill)}};
     if (slide <= 0) {
         // It settles onto the slope within the contact range; friction creeps by less than eps_v.
         scene.expect.push_back(expect_quantity("block", "moved", 0.0, 1e-3, "friction holds it: mu > tan"));

@@ -124,6 +124,10 @@ Scene make_gear_train(const Params& params) {
         scene.expect.push_back(expect_quantity(name, "spin", 0.9 * spin, 1.1 * spin, "and as fast"));
     }
     scene.expect.push_back(expect_quantity("", "intersections", 0, 0, "nothing ever intersects"));
+    const Vec3 middle(0.5 * (columns - 1) * pitch, 0, 0.5 * (rows - 1) * pitch);
+    const double reach = std::max(columns, rows) * pitch;
+    scene.camera["eye"] = list_of(middle + reach * Vec3(0.35, 1.25, 1.0));
+    scene.camera["target"] = list_of(middle);
     return scene;
 }
 

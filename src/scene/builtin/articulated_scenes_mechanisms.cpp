@@ -23,6 +23,24 @@ int add_bar(Scene& scene, const std::string& name, const Vec3& a, const Vec3& b,
     return scene.add_body(bar);
 }
 
+// A foot with posts that carry the given bearings, behind the bars.
+void add_frame(Scene& scene, const std::vector<Vec3>& bearings, double floor) {
+    Mesh frame;
+    Vec3 low = bearings.front(), high = low;
+    for (const Vec3& at : bearings) {
+        low = low.cwiseMin(at);
+        high = high.cwiseMax(at);
+        const double height = at.y() + 0.05 - floor;
+        append_mesh(frame, shape_mesh("box", {{"size", list_of({0.08, height, 0.04})}}),
+                    Vec3(at.x(), floor + 0.5 * height, -0.06), Quat::Identity());
+        append_mesh(frame, shape_mesh("cylinder", {{"radius", 0.02}, {"length", 0.12}}),
+                    Vec3(at.x(), at.y(), -0.02), turn(90, Vec3::UnitX()));
+    }
+    append_mesh(frame, shape_mesh("box", {{"size", list_of({high.x() - low.x() + 0.4, 0.05, 0.3})}}),
+                Vec3(0.5 * (low.x() + high.x()), floor - 0.025, -0.02), Quat::Identity());
+    add_prop(scene, "frame", mesh_spec(frame), Vec3::Zero());
+}
+
 // The rocker's pin of a four-bar: a circle about the ground pivot meets one about the crank's pin.
 Vec3 rocker_pin(const Vec3& crank_pin, const Vec3& pivot, double coupler, double rocker) {
     const Vec3 d = pivot - crank_pin;
@@ -101,6 +119,7 @@ Scene make_four_bar(const Params& params) {
     // bars start with the motor's speed only where it is known; the rest follows within the first steps
     scene.bodies[a].angular_velocity = Vec3(0, 0, speed);
     scene.bodies[a].linear_velocity = Vec3(0, 0, speed).cross(Vec3(0.5 * A));
+    add_frame(scene, {O, C}, -0.4);
     return scene;
 }
 
@@ -128,6 +147,12 @@ Scene make_slider_crank(const Params& params) {
     scene.joints.push_back(joint_spec("crank-pin", JointType::hinge, crank, rod, A));
     scene.joints.push_back(joint_spec("wrist-pin", JointType::hinge, rod, block, B));
     scene.joints.push_back(joint_spec("guide", JointType::prismatic, -1, block, B, Vec3::UnitX()));
+    add_frame(scene, {Vec3::Zero()}, -0.45);
+    Mesh rails;
+    for (const double y : {-0.1, 0.1})
+        append_mesh(rails, shape_mesh("box", {{"size", list_of({1.0, 0.04, 0.1})}}), Vec3(0, y, 0),
+                    Quat::Identity());
+    add_prop(scene, "rails", mesh_spec(rails), Vec3(l, 0, 0));
     scene.expect.push_back(expect_closed_joints(1e-7));
     const double theta = speed * scene.seconds;
     const double x = r * std::cos(theta) + std::sqrt(l * l - r * r * std::sin(theta) * std::sin(theta));

@@ -39,6 +39,11 @@ Scene make_rolling_cylinder(const Params& params) {
     cylinder.linear_velocity = Vec3(speed, 0, 0);
     cylinder.angular_velocity = Vec3(0, 0, -speed / radius);
     scene.add_body(cylinder);
+    Mesh marks;  // one a metre
+    for (int k = -1; k <= std::min(200.0, speed * scene.seconds + 2.0); ++k)
+        append_mesh(marks, shape_mesh("box", {{"size", list_of({0.06, 0.004, 2.0})}}), Vec3(k, 0.0, 0),
+                    Quat::Identity());
+    add_prop(scene, "marks", mesh_spec(marks), Vec3::Zero()).color = {0.32, 0.34, 0.38};
     const double way = speed * scene.seconds;
     scene.expect.push_back(
         expect_quantity("cylinder", "x", 0.93 * way, 1.01 * way, "rolls on at v = omega r"));
@@ -55,6 +60,10 @@ Scene make_spinning_box(const Params& params) {
     box.linear_velocity = Vec3(100.0 / mass, 0, 0);
     box.angular_velocity = Vec3(0, 100.0 / (mass * side * side / 6.0), 0);
     scene.add_body(box);
+    // a hoop that it drifts through
+    add_prop(scene, "hoop",
+             shape_spec("torus", {{"major", 1.1 * side}, {"minor", 0.04 * side}, {"segments", 96.0}}),
+             Vec3(0.5 * box.linear_velocity.x() * scene.seconds, 0, 0), turn(90, Vec3::UnitZ()));
     scene.expect.push_back(expect_quantity("box", "x", 100.0 / mass * scene.seconds - 1e-6,
                                            100.0 / mass * scene.seconds + 1e-6,
                                            "linear momentum is kept exactly"));
@@ -138,6 +147,12 @@ Scene make_physical_pendulum(const Params& params) {
     rod.collides = false;
     const int body = scene.add_body(rod);
     scene.joints.push_back(joint_spec("pivot", JointType::hinge, -1, body, Vec3::Zero(), Vec3::UnitZ()));
+    Mesh frame = shape_mesh("box", {{"size", list_of({0.08, 1.34, 0.08})}});
+    append_mesh(frame, shape_mesh("box", {{"size", list_of({0.6, 0.05, 0.4})}}), Vec3(0, -0.64, 0),
+                Quat::Identity());
+    append_mesh(frame, shape_mesh("cylinder", {{"radius", 0.018}, {"length", 0.2}}), Vec3(0, 0.6, 0.08),
+                turn(90, Vec3::UnitX()));
+    add_prop(scene, "frame", mesh_spec(frame), Vec3(0, -0.6, -0.1));
     scene.expect.push_back(expect_closed_joints(1e-8));
     ExpectSpec bottom =
         expect_quantity("rod", "x", -0.02, 0.02, "hangs straight down after a quarter period");

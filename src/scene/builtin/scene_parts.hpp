@@ -61,6 +61,16 @@ inline Quat turn(double degrees, const Vec3& axis) {
     return Quat(Eigen::AngleAxisd(degrees * EIGEN_PI / 180.0, axis.normalized()));
 }
 
+// What a scene stands or hangs on in a picture: static, and it touches nothing.
+inline BodySpec& add_prop(Scene& scene, const std::string& name, const GeometrySpec& geometry,
+                          const Vec3& position, const Quat& rotation = Quat::Identity()) {
+    BodySpec prop = body_spec(scene, name, geometry, position, rotation);
+    prop.type = BodyType::static_body;
+    prop.collides = false;
+    prop.color = {0.45, 0.47, 0.5};
+    return scene.bodies[scene.add_body(prop)];
+}
+
 inline ExpectSpec expect_quantity(const std::string& body, const std::string& quantity, double min,
                                   double max, const std::string& note) {
     ExpectSpec expect;

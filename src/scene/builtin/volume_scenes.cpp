@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "scene/builtin/bumpy_ball.hpp"
 #include "scene/builtin/scene_parts.hpp"
 #include "tenon/builtin.hpp"
 
@@ -155,11 +156,7 @@ Scene soft_toys(const Params& params) {
     }
     scene.camera = {{"eye", {0.9, 2.3, 1.1}}, {"target", {0, 0.1, 0}}};
     const double detail = params.number("detail");
-    const GeometrySpec toy = shape_spec("spiky", {{"radius", 0.12},
-                                                  {"spike_length", 0.1},
-                                                  {"spike_radius", 0.05},
-                                                  {"spikes", 8.0},
-                                                  {"detail", detail}});
+    const GeometrySpec toy = mesh_spec(toy_mesh(detail, 0.2));
     for (int i = 0; i < count; ++i) {
         const int layer = i / 4, place = i % 4;
         ElasticSpec body = soft_body(scene, fmt::format("toy-{}", i), toy, 1, params.number("cell_size"),
@@ -192,11 +189,7 @@ Scene octopuses(const Params& params) {
     scene.materials.push_back(soft_material("octopus", 3e4, 0.4));
     scene.materials[0].friction = 0.4;
     add_floor(scene, 4);
-    const GeometrySpec shape = shape_spec("spiky", {{"radius", 0.12},
-                                                    {"spike_length", 0.28},
-                                                    {"spike_radius", 0.07},
-                                                    {"spikes", 8.0},
-                                                    {"detail", params.number("detail")}});
+    const GeometrySpec shape = mesh_spec(octopus_mesh(params.number("detail"), 0.42));
     for (int i = 0; i < params.integer("count"); ++i)
         scene.elastic.push_back(
             soft_body(scene, fmt::format("octopus-{}", i), shape, 1, params.number("cell_size"),
