@@ -126,6 +126,46 @@ void Importer::set_inertia(const XmlElement& element, const std::string& of, Bod
     body.inertia = spec;
 }
 
+namespace {
+
+// Loops would open when one of their joints starts elsewhere.
+bool is_a_tree(const Scene& scene) {
+    std::size_t holding = 0, moving = 0;
+    for (const JointSpec& joint : scene.joints)
+        holding += joint.type != JointType::coupling && joint.type != JointType::distance;
+    for (const BodySpec& body : scene.bodies) moving += body.type == BodyType::dynamic_body;
+    return holding <= moving;
+}
+
+}  // namespace
+
+void Importer::start_within_limits(const std::function<XmlElement(int joint, int coordinate)>& element_of) {
+    Scene& scene = out_.scene;
+    if (!is_a_tree(scene)) return;
+    std::vector<char> coupled(scene.joints.size(), 0);
+    for (const JointSpec& joint : scene.joints)
+        if (joint.type == JointType::coupling)
+            for (const int other : joint.joints) coupled[static_cast<std::size_t>(other)] = 1;
+    for (std::size_t j = 0; j < scene.joints.size(); ++j) {
+        JointSpec& joint = scene.joints[j];
+        if (joint.type == JointType::ball || joint.type == JointType::distance || coupled[j]) continue;
+        for (std::size_t k = 0; k < joint.drives.size(); ++k) {
+            if (!joint.drives[k].limits) continue;
+            const auto [low, high] = *joint.drives[k].limits;
+            if (low <= 0 && 0 <= high) continue;
+            const XmlElement element = element_of(static_cast<int>(j), static_cast<int>(k));
+            if (!element) continue;
+            joint.start.resize(joint.type == JointType::universal || joint.type == JointType::cylindrical ? 2
+                               : joint.type == JointType::planar                                          ? 3
+                                                                                                          : 1,
+                               0.0);
+            joint.start[k] = low > 0 ? low : high;
+            lose(element, ImportLoss::Kind::converted, "joints whose limits leave out their zero",
+                 "start at the nearer limit, unless a keyframe says otherwise");
+        }
+    }
+}
+
 Inertial combined(const Inertial& a, const Inertial& b) {
     Inertial sum;
     sum.mass = a.mass + b.mass;

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include <fmt/format.h>
+#include <Eigen/Eigenvalues>
 
 #include "geometry/mass_properties.hpp"
 #include "geometry/mesh_check.hpp"
@@ -124,15 +125,18 @@ void MjcfImporter::read_geom(const XmlElement& xml, int body, const Pose& offset
         if (element.number(name, 0) != 0)
             lose(xml, Kind::left_out, fmt::format("{} of geoms", name), "contact begins at the scene's dhat");
     for (const char* name : {"solref", "solimp", "solmix", "priority", "condim", "fluidshape"})
-        if (xml.attribute(name))
+        if (element.has(name))
             lose(xml, Kind::left_out, fmt::format("{} of geoms", name),
                  "is a setting of MuJoCo's contact model");
+    if (element.flag("shellinertia", false, false))
+        lose(xml, Kind::approximated, "shellinertia of geoms", "their mass fills the volume");
 
-    const std::string type =
-        element.text("type", element.has("mesh") && !element.has("type") ? "mesh" : "sphere");
+    const std::string type = element.text("type", "sphere");
     Inertial unit;  // at unit density, in the part's own frame
     Pose pose = pose_of(element);
-    if (type == "mesh")
+    if (element.has("mesh") && type != "mesh" && type != "sdf")
+        geom.part = fitted_part(element, type, unit, pose);
+    else if (type == "mesh")
         geom.part = mesh_part(element, unit);
     else if (type == "hfield")
         geom.part = height_field_part(element, unit);
@@ -167,22 +171,13 @@ GeometryPart MjcfImporter::primitive_part(const MjcfElement& element, const std:
     if (!fromto.empty()) {
         if (type != "capsule" && type != "cylinder" && type != "box" && type != "ellipsoid")
             xml.fail(fmt::format("a {} has no fromto", type.substr(0, 40)), "give pos and size");
-        const Vec3 from(fromto[0], fromto[1], fromto[2]), to(fromto[3], fromto[4], fromto[5]);
-        if (!((to - from).norm() > 1e-12)) xml.fail("fromto has two equal points", "give two different ones");
         if (size.empty()) xml.fail(fmt::format("a {} with fromto has no size", type), "give its radius");
-        pose = {0.5 * (from + to),
-                Quat::FromTwoVectors(Vec3::UnitZ(), (to - from).normalized()).normalized()};
-        const double half = 0.5 * (to - from).norm();
+        pose = pose_between(xml, fromto);
+        const double half =
+            0.5 * Vec3(fromto[3] - fromto[0], fromto[4] - fromto[1], fromto[5] - fromto[2]).norm();
         size = type == "box" || type == "ellipsoid" ? std::vector<double>{size[0], size[0], half}
                                                     : std::vector<double>{size[0], half};
     }
-    const auto needs = [&](std::size_t count) {
-        if (size.size() < count)
-            xml.fail(fmt::format("a {} takes {} sizes", type, count),
-                     fmt::format("{} are given", size.size()));
-        for (std::size_t k = 0; k < count; ++k)
-            if (!(size[k] > 0)) xml.fail(fmt::format("a size is {:g}", size[k]), "sizes must be above 0");
-    };
     if (type == "plane") {
         const bool endless = size.size() < 2 || size[0] <= 0 || size[1] <= 0;
         const double wide = size.empty() || size[0] <= 0 ? 100.0 : size[0],
@@ -192,6 +187,19 @@ GeometryPart MjcfImporter::primitive_part(const MjcfElement& element, const std:
         part.rotation = Quat(std::sqrt(0.5), std::sqrt(0.5), 0, 0);  // facing +z
         return part;
     }
+    return solid_part(xml, type, size, unit);
+}
+
+// A primitive about the origin, axis along z; sizes are half of the full ones.
+GeometryPart MjcfImporter::solid_part(const XmlElement& xml, const std::string& type,
+                                      const std::vector<double>& size, Inertial& unit) const {
+    const auto needs = [&](std::size_t count) {
+        if (size.size() < count)
+            xml.fail(fmt::format("a {} takes {} sizes", type, count),
+                     fmt::format("{} are given", size.size()));
+        for (std::size_t k = 0; k < count; ++k)
+            if (!(size[k] > 0)) xml.fail(fmt::format("a size is {:g}", size[k]), "sizes must be above 0");
+    };
     if (type == "sphere") {
         needs(1);
         unit = sphere_inertial(size[0]);
@@ -220,6 +228,35 @@ GeometryPart MjcfImporter::primitive_part(const MjcfElement& element, const std:
              "use plane, hfield, sphere, capsule, ellipsoid, cylinder, box or mesh");
 }
 
+// A primitive in the place of a mesh: that of the box which has the mesh's principal moments, the longest side along z.
+GeometryPart MjcfImporter::fitted_part(const MjcfElement& element, const std::string& type, Inertial& unit,
+                                       Pose& pose) {
+    const XmlElement& xml = element.xml();
+    Inertial mesh;
+    mesh_part(element, mesh);
+    if (!(mesh.mass > 0))
+        xml.fail(fmt::format("a {} cannot be fitted to a mesh without volume", type.substr(0, 40)),
+                 "give its size");
+    const Eigen::SelfAdjointEigenSolver<Mat3> principal(mesh.inertia);
+    const Vec3 moments = principal.eigenvalues().reverse();
+    Mat3 axes = principal.eigenvectors().rowwise().reverse();
+    if (axes.determinant() < 0) axes.col(0) *= -1;
+    const double scale = element.number("fitscale", 1);
+    if (!(scale > 0)) xml.fail(fmt::format("fitscale is {:g}", scale), "it must be above 0");
+    Vec3 half;  // of a box of mass m: m (a_j^2 + a_k^2) / 3 = I_i
+    for (int k = 0; k < 3; ++k)
+        half[k] = scale * std::sqrt(std::max(1.5 * (moments.sum() - 2 * moments[k]) / mesh.mass, 0.0));
+    std::vector<double> size{half[0], half[1], half[2]};
+    const double across = 0.5 * (half[0] + half[1]);
+    if (type == "sphere") size = {half.mean()};
+    if (type == "cylinder") size = {across, half[2]};
+    if (type == "capsule") size = {across, std::max(half[2] - 0.5 * across, 1e-6 * across)};
+    pose = pose * Pose{mesh.center, Quat(axes).normalized()};
+    lose(xml, Kind::converted, "primitives fitted to meshes",
+         "have the sizes that give the mesh's inertia to a box");
+    return solid_part(xml, type, size, unit);
+}
+
 // Vertices are s * R^-1 (v - p): refpos p and refquat R first, then the scale s.
 GeometryPart MjcfImporter::mesh_part(const MjcfElement& element, Inertial& unit) {
     const XmlElement& xml = element.xml();
@@ -239,6 +276,9 @@ GeometryPart MjcfImporter::mesh_part(const MjcfElement& element, Inertial& unit)
         if (!(turn.norm() > 1e-12)) asset_xml.fail("refquat has length zero", "1 0 0 0 is no rotation");
         turn = turn.normalized().conjugate();
     }
+    if (const std::string inertia = asset.text("inertia", "exact"); inertia == "shell" || inertia == "convex")
+        lose(asset_xml, Kind::approximated, fmt::format("inertia=\"{}\" of meshes", inertia),
+             "their mass fills the mesh");
     GeometryPart part;
     part.geometry.repair = true;
     Mesh mesh;
