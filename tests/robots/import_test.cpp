@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "geometry/mass_properties.hpp"
 #include "scene/support.hpp"
 #include "tenon/inertia.hpp"
 #include "tenon/kinematics.hpp"
@@ -297,6 +298,44 @@ TEST(Urdf, JointsStartWithinTheirLimits) {
     const Model model = compile(imported.scene);
     const State state = initial_state(model);
     EXPECT_NEAR(state.joint_coordinate[0][0], -0.5, 1e-12);
+}
+
+// Joints that follow others start where these put them; a range of "0 0" takes back that of a default class.
+TEST(Mjcf, CouplingsAndRangesThatAreTakenBack) {
+    const test::Folder folder;
+    const Scene scene =
+        import_scene(
+            folder.write("m.xml",
+                         R"(<mujoco><compiler angle="radian"/><default><joint range="0.2 1"/></default>
+  <worldbody><body name="a"><joint name="ja"/><geom size="0.1"/></body><body name="b"><joint name="jb" range="0 0"/><geom size="0.1"/></body></worldbody>
+  <equality><joint joint1="jb" joint2="ja" polycoef="0.3 -2 0 0 0"/></equality></mujoco>)"))
+            .scene;
+    EXPECT_TRUE(scene.joints[1].drives.empty());
+    EXPECT_EQ(scene.joints[0].start.at(0), 0.2);
+    EXPECT_NEAR(scene.joints[1].start.at(0), 0.3 - 2 * 0.2, 1e-15);
+    const Model model = compile(scene);
+    EXPECT_LT(joint_residual_max(model, initial_state(model)), 1e-12);
+}
+
+// A height field is a solid with its base below; the first row of `elevation` is the one at +y.
+TEST(Mjcf, HeightFieldsAreSolids) {
+    const test::Folder folder;
+    const Scene scene = import_scene(folder.write("m.xml", R"(<mujoco><asset>
+  <hfield name="h" nrow="3" ncol="2" size="1 2 0.5 0.3" elevation="4 4  2 2  0 0"/></asset>
+  <worldbody><geom name="ground" type="hfield" hfield="h"/></worldbody></mujoco>)"))
+                            .scene;
+    const Model model = compile(scene);
+    const Mesh& mesh = model.shape_of(0).mesh;
+    double top = -1;
+    for (const Vec3& v : mesh.vertices) {
+        const Vec3 world = transform(model.bodies.start_q[0], v);
+        if (world.y() > 2 - 1e-9) top = std::max(top, world.z());
+    }
+    EXPECT_NEAR(top, 0.5, 1e-12);
+    // 2 x 4 m, 0.3 m of base and a ramp of 0.25 m on average
+    const geometry::MassProperties solid = geometry::mass_properties(mesh, 0.0);
+    EXPECT_TRUE(solid.solid);
+    EXPECT_NEAR(solid.volume, 8 * 0.55, 1e-9);
 }
 
 TEST(Mjcf, DeepTreesAndIncludes) {

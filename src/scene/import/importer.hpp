@@ -56,7 +56,8 @@ class Importer {
     void set_inertia(const XmlElement& element, const std::string& of, BodySpec& body,
                      const Inertial& inertial);
 
-    // Joints whose limits leave out their zero start at the nearer limit. `element_of` has a joint's element, or an empty one.
+    // Where joints of a tree start: at the nearer limit where zero is left out, and where couplings put them.
+    // `element_of` has a joint's element, or an empty one.
     void start_within_limits(const std::function<XmlElement(int joint, int coordinate)>& element_of);
 
     const ImportOptions& options_;

@@ -216,7 +216,10 @@ std::string MjcfImporter::new_name(const XmlElement& element, std::string_view g
         name = free_name(fmt::format("{}{}", kind, index),
                          [&](const std::string& n) { return taken.count(n) > 0; });
     if (!taken.emplace(name, index).second)
-        element.fail(fmt::format("two {}s are named '{}'", kind, name.substr(0, 60)), "names must be unique");
+        element.fail(fmt::format("two {} are named '{}'",
+                                 kind == std::string_view("body") ? "bodies" : std::string(kind) + "s",
+                                 name.substr(0, 60)),
+                     "names must be unique");
     return name;
 }
 

@@ -232,7 +232,8 @@ bool MjcfImporter::transmission_of(const MjcfElement& element, ActuatorSpec& act
 std::optional<std::array<double, 2>> MjcfImporter::limited_range(const MjcfElement& element, const char* name,
                                                                  const char* limited) const {
     const auto n = element.numbers(name, 2, 2);
-    if (!element.flag(limited, compiler_.autolimits && !n.empty(), !n.empty())) return std::nullopt;
+    const bool given = !n.empty() && n[0] != n[1];  // "0 0" takes back a default's
+    if (!element.flag(limited, compiler_.autolimits && given, given)) return std::nullopt;
     if (n.empty()) element.xml().fail(fmt::format("is limited, but has no {}", name), "add it");
     if (n[0] > n[1])
         element.xml().fail(fmt::format("the first of {} is above the second", name), "swap them");

@@ -375,12 +375,7 @@ void MjcfImporter::read_spatial_tendon(const MjcfElement& element) {
     for (const double value : {stiffness, damping, drive.friction, drive.armature})
         if (!(value >= 0))
             xml.fail("stiffness, damping, frictionloss or armature is negative", "they are not");
-    const auto range = element.numbers("range", 2, 2);
-    if (element.flag("limited", compiler_.autolimits && !range.empty(), !range.empty())) {
-        if (range.empty()) xml.fail("a limited tendon has no range", "add it");
-        if (range[0] > range[1]) xml.fail("the first of range is above the second", "swap them");
-        drive.limits = {range[0], range[1]};
-    }
+    drive.limits = limited_range(element, "range", "limited");
     if (drive.empty() && !driven_tendons_.count(text_attribute(xml, "name")))
         return left_out("spatial tendons that nothing acts along", "they are only seen");
     const std::string name = new_name(xml, text_attribute(xml, "name"), "tendon", spatial_joint_,

@@ -53,10 +53,31 @@ Inertial capsule_inertial(double r, double half) {
     return sum;
 }
 
-Inertial mesh_inertial(const XmlElement& element, const Mesh& mesh) {
+// Walls down to the base below a grid of heights, and its bottom as a fan.
+void close_height_field(GeometrySpec& field, int rows, int columns, double base) {
+    std::vector<int> edge;  // counterclockwise, seen from above
+    for (int c = 0; c + 1 < columns; ++c) edge.push_back(c);
+    for (int r = 0; r + 1 < rows; ++r) edge.push_back(r * columns + columns - 1);
+    for (int c = columns - 1; c > 0; --c) edge.push_back((rows - 1) * columns + c);
+    for (int r = rows - 1; r > 0; --r) edge.push_back(r * columns);
+    const int below = static_cast<int>(field.vertices.size()), count = static_cast<int>(edge.size());
+    for (const int top : edge) {
+        const Vec3 v = field.vertices[static_cast<std::size_t>(top)];
+        field.vertices.emplace_back(v.x(), v.y(), -base);
+    }
+    field.vertices.emplace_back(0, 0, -base);
+    for (int k = 0; k < count; ++k) {
+        const int next = (k + 1) % count, a = edge[static_cast<std::size_t>(k)],
+                  b = edge[static_cast<std::size_t>(next)];
+        field.triangles.push_back({a, below + k, below + next});
+        field.triangles.push_back({a, below + next, b});
+        field.triangles.push_back({below + count, below + next, below + k});
+    }
+}
+
+Inertial mesh_inertial(const Mesh& mesh) {
     const geometry::MassProperties p = geometry::mass_properties(mesh, 0.0);
     if (!p.solid || !(p.volume > 0)) return {0.0, Vec3::Zero(), Mat3::Zero()};
-    (void)element;
     return {p.volume, p.centroid, p.second.trace() * Mat3::Identity() - p.second};
 }
 
@@ -315,7 +336,7 @@ GeometryPart MjcfImporter::mesh_part(const MjcfElement& element, Inertial& unit)
         for (Triangle& t : mesh.triangles) std::swap(t[1], t[2]);
     mesh = geometry::weld(mesh, 0.0);
     geometry::orient(mesh);
-    unit = mesh_inertial(xml, mesh);
+    unit = mesh_inertial(mesh);
     if (turned && !uniform) {  // no pose and scale say this: the vertices themselves do
         part.geometry = {};
         part.geometry.vertices = mesh.vertices;
@@ -329,7 +350,8 @@ GeometryPart MjcfImporter::mesh_part(const MjcfElement& element, Inertial& unit)
     return part;
 }
 
-// A grid of heights over [-rx, rx] x [-ry, ry], row 0 at -ry; heights are scaled so that they span 0..1 before size z.
+// A grid of heights over [-rx, rx] x [-ry, ry], row 0 at -ry; in the text of `elevation` it comes last. Heights are
+// scaled so that they span 0..1 before size z.
 GeometryPart MjcfImporter::height_field_part(const MjcfElement& element, Inertial& unit) {
     const XmlElement& xml = element.xml();
     const std::string name = element.text("hfield");
@@ -341,9 +363,13 @@ GeometryPart MjcfImporter::height_field_part(const MjcfElement& element, Inertia
     const auto size_text = asset.attribute("size");
     if (!size_text) asset.fail("<hfield> has no 'size'", "give radius_x radius_y elevation base");
     const std::vector<double> size = parse_numbers(asset, "size", *size_text, 4, 4);
+    for (const double entry : size)
+        if (!(entry > 0))
+            asset.fail(fmt::format("a size of a height field is {:g}", entry), "sizes must be above 0");
     int rows = static_cast<int>(number_attribute(asset, "nrow", 0)),
         columns = static_cast<int>(number_attribute(asset, "ncol", 0));
     std::vector<double> height;
+    bool from_top = false;  // the first row is the one at +y
     if (const auto file = asset.attribute("file")) {
         const std::string path = asset_path(asset, std::string(*file));
         const std::string bytes = read_text_file(path, std::size_t{1} << 28);
@@ -364,6 +390,7 @@ GeometryPart MjcfImporter::height_field_part(const MjcfElement& element, Inertia
         }
     } else if (const auto elevation = asset.attribute("elevation")) {
         height = parse_numbers(asset, "elevation", *elevation, 4, 100'000'000);
+        from_top = true;
     }
     if (rows < 2 || columns < 2 || static_cast<double>(rows) * columns > 1e8)
         asset.fail(fmt::format("a height field has {} rows and {} columns", rows, columns),
@@ -372,6 +399,10 @@ GeometryPart MjcfImporter::height_field_part(const MjcfElement& element, Inertia
     if (height.size() != at(rows) * at(columns))
         asset.fail(fmt::format("a height field has {} heights", height.size()),
                    fmt::format("give {} x {}", rows, columns));
+    if (from_top)
+        for (int r = 0; r < rows / 2; ++r)
+            std::swap_ranges(height.begin() + r * columns, height.begin() + (r + 1) * columns,
+                             height.begin() + (rows - 1 - r) * columns);
     const auto [low, high] = std::minmax_element(height.begin(), height.end());
     const double base = *low, span = *high > *low ? *high - *low : 1.0;
     GeometryPart part;
@@ -386,7 +417,7 @@ GeometryPart MjcfImporter::height_field_part(const MjcfElement& element, Inertia
             part.geometry.triangles.push_back({a, b, e});
             part.geometry.triangles.push_back({a, e, d});
         }
-    lose(xml, Kind::approximated, "a height field is its surface", "the base below it is left out");
+    close_height_field(part.geometry, rows, columns, size[3]);
     unit = {};
     return part;
 }

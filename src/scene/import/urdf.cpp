@@ -622,32 +622,22 @@ class UrdfImporter : Importer {
                 continue;
             }
             out_.scene.joints.push_back(coupling);
-            mimics_[joint.index] = {mimic, other.index, coupling.ratio, coupling.offset};
+            mimics_[joint.index] = {mimic, other.index};
         }
-        start_mimics();
+        refuse_circles();
     }
 
-    // With all others at zero a joint that mimics is where the row of those it follows puts it.
-    void start_mimics() {
-        std::map<int, double> start;  // of those that are known
+    void refuse_circles() const {
+        std::set<int> fine;
         for (const auto& [index, unused] : mimics_) {
-            std::vector<int> row;
-            std::set<int> seen;
-            int place = index;
-            for (; mimics_.count(place) > 0 && start.count(place) == 0; place = mimics_[place].of) {
-                if (!seen.insert(place).second)
-                    mimics_[place].element.fail("joints mimic each other in a circle",
-                                                "let one of them move by itself");
-                row.push_back(place);
-            }
-            for (; !row.empty(); row.pop_back()) {
-                const Mimic& mimic = mimics_[row.back()];
-                const auto of = start.find(mimic.of);
-                start[row.back()] = mimic.ratio * (of == start.end() ? 0.0 : of->second) + mimic.offset;
-            }
+            std::set<int> row;
+            for (auto place = mimics_.find(index); place != mimics_.end() && fine.count(place->first) == 0;
+                 place = mimics_.find(place->second.of))
+                if (!row.insert(place->first).second)
+                    place->second.element.fail("joints mimic each other in a circle",
+                                               "let one of them move by itself");
+            fine.merge(row);
         }
-        for (const auto& [index, value] : start)
-            if (value != 0) out_.scene.joints[at(index)].start = {value};
     }
 
     void make_transmissions(const XmlElement& robot) {
@@ -736,7 +726,6 @@ class UrdfImporter : Importer {
     struct Mimic {
         XmlElement element;
         int of = -1;
-        double ratio = 1, offset = 0;
     };
     std::map<int, Mimic> mimics_;  // by joint of the scene
 };
