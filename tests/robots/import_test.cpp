@@ -292,8 +292,10 @@ TEST(Urdf, JointsStartWithinTheirLimits) {
     const test::Folder folder;
     const ImportedScene imported = import_scene(folder.write("m.urdf", R"(<robot name="r"><link name="base"/>
 <link name="a"><inertial><origin xyz="0.2 0 0"/><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial></link>
-<joint name="j" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/><limit lower="-1.5" upper="-0.5"/></joint></robot>)"));
+<joint name="j" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/><limit lower="-1.5" upper="-0.5"/></joint>
+<transmission name="t"><joint name="j"><hardwareInterface>PositionJointInterface</hardwareInterface></joint><actuator name="m"><mechanicalReduction>50</mechanicalReduction></actuator></transmission></robot>)"));
     EXPECT_EQ(imported.scene.joints[0].start.at(0), -0.5);
+    EXPECT_EQ(imported.scene.actuators.at(0).target, -25);  // held there, on the motor's side of the gear
     EXPECT_TRUE(lists(imported.losses, "limits leave out their zero", 3));
     const Model model = compile(imported.scene);
     const State state = initial_state(model);

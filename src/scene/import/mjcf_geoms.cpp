@@ -125,6 +125,9 @@ void MjcfImporter::read_asset(const XmlElement& asset) {
 
 void MjcfImporter::read_geom(const XmlElement& xml, int body, const Pose& offset, int childclass) {
     const MjcfElement element(xml, defaults_, childclass);
+    const std::string type = element.text("type", "sphere");
+    if (type == "sdf")
+        return lose(xml, Kind::left_out, "geoms of type sdf", "their plugin makes the shape: give a mesh");
     MjcfGeom geom;
     geom.element = xml;
     geom.name = text_attribute(xml, "name");
@@ -152,10 +155,9 @@ void MjcfImporter::read_geom(const XmlElement& xml, int body, const Pose& offset
     if (element.flag("shellinertia", false, false))
         lose(xml, Kind::approximated, "shellinertia of geoms", "their mass fills the volume");
 
-    const std::string type = element.text("type", "sphere");
     Inertial unit;  // at unit density, in the part's own frame
     Pose pose = pose_of(element);
-    if (element.has("mesh") && type != "mesh" && type != "sdf")
+    if (element.has("mesh") && type != "mesh")
         geom.part = fitted_part(element, type, unit, pose);
     else if (type == "mesh")
         geom.part = mesh_part(element, unit);

@@ -92,6 +92,11 @@ class UrdfImporter : Importer {
         for (const Joint& joint : joints_)
             if (joint.index >= 0) element_of[at(joint.index)] = joint.element;
         start_within_limits([&](int joint, int) { return element_of[at(joint)]; });
+        for (ActuatorSpec& actuator : out_.scene.actuators) {
+            const std::vector<double>& start = out_.scene.joints[at(actuator.joint)].start;
+            if (actuator.type == ActuatorSpec::Type::position && !start.empty())
+                actuator.target = actuator.gear * start[0];
+        }
         return std::move(out_);
     }
 
@@ -697,7 +702,9 @@ class UrdfImporter : Importer {
         lose(element, Kind::converted,
              fmt::format("<transmission> became the {} actuator '{}'", types[static_cast<int>(actuator.type)],
                          actuator.name),
-             "its target is 0 until one is set");
+             actuator.type == ActuatorSpec::Type::position
+                 ? "it holds the joint where it starts until a target is set"
+                 : "its target is 0 until one is set");
         out_.scene.actuators.push_back(actuator);
     }
 
