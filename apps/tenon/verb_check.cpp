@@ -61,11 +61,9 @@ void check_contact(const Scene& scene, const Model& model, const State& state,
                    std::vector<Finding>& findings) {
     constexpr std::size_t shown = 20;
     const model::InitialCheck check = model::check_initial_state(model, state);
-    const bool refused =
-        !check.problems.empty() && scene.method == "affine" && !can_start(scene, model, state);
     for (std::size_t i = 0; i < std::min(shown, check.problems.size()); ++i) {
         const model::InitialProblem& problem = check.problems[i];
-        const bool bad = refused && problem.kind != model::InitialProblem::Kind::enclosed;
+        const bool bad = scene.method == "affine" && problem.kind != model::InitialProblem::Kind::enclosed;
         findings.push_back({bad, "contact", describe(model, problem)});
     }
     if (check.problems.size() > shown)

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "geometry/mass_properties.hpp"
 #include "scene/support.hpp"
 #include "tenon/inertia.hpp"
 #include "tenon/kinematics.hpp"
@@ -217,6 +218,126 @@ TEST(Mjcf, BodiesJointsDefaultsAndKeyframes) {
     const State state = initial_state(model);
     EXPECT_LT(joint_residual_max(model, state), 1e-9);
     EXPECT_LT((state.q[1].col(3) - Vec3(1, 2, 3)).norm(), 1e-14);
+}
+
+// What newer versions of MuJoCo have: inherited ranges, joints that bound their actuators, controls that add up, ratios of
+// damping in biasprm, sites between two points.
+TEST(Mjcf, BoundsAndLawsOfActuators) {
+    const test::Folder folder;
+    const ImportedScene imported = import_scene(folder.write("m.xml", R"(<mujoco><compiler angle="radian"/>
+  <default><position kp="40" kv="3" inheritrange="0.5"/></default>
+  <worldbody>
+    <body name="a"><joint name="ja" range="-1 2" ref="0.5" actuatorfrcrange="-30 30"/><geom type="box" size="0.1 0.1 0.1" mass="2"/>
+      <site name="rod" fromto="0 0 1 0 0 -1"/></body>
+    <body name="b"><joint name="jb" type="slide" axis="1 0 0" actuatorfrcrange="-20 10"/><geom size="0.1" mass="2"/></body>
+    <body name="c"><joint name="jc" type="slide" axis="1 0 0"/><geom size="0.1" mass="2"/></body>
+  </worldbody>
+  <actuator>
+    <position name="p" joint="ja"/>
+    <motor name="m" joint="jb" gear="4" forcerange="-3 3"/>
+    <general name="r" joint="jc" gainprm="50" biastype="affine" biasprm="0 -50 0.7"/>
+    <intvelocity name="i" joint="jc" kp="60" actrange="-1 1" inheritrange="0"/>
+    <general name="f" joint="jb" dyntype="filter" gainprm="2"/>
+  </actuator>
+  <sensor><framepos objtype="site" objname="rod"/></sensor>
+  <keyframe><key name="k" ctrl="0.2 1 0.3 0.4 5"/></keyframe></mujoco>)"));
+    const auto& actuators = imported.scene.actuators;
+    ASSERT_EQ(actuators.size(), 5u);
+    EXPECT_EQ(actuators[0].kp, 40);
+    EXPECT_EQ(actuators[0].kd, 3);  // of the default class
+    EXPECT_EQ(actuators[0].force_limits[1], 30);
+    // half of the range -1..2 about its middle 0.5, less the reference 0.5
+    EXPECT_NEAR(actuators[0].target_limits[0], -0.75, 1e-15);
+    EXPECT_NEAR(actuators[0].target_limits[1], 0.75, 1e-15);
+    EXPECT_EQ(actuators[1].force_limits[1], 3);  // two actuators share jb: its bound is listed, not split
+    EXPECT_TRUE(lists(imported.losses, "actuatorfrcrange of joints with several", 6));
+    EXPECT_NEAR(actuators[2].kd, 2 * 0.7 * std::sqrt(50 * 2.0), 1e-12);
+    EXPECT_EQ(actuators[3].kp, 60);
+    EXPECT_EQ(actuators[3].target_limits[1], 1);
+    EXPECT_TRUE(lists(imported.losses, "actuators that integrate", 13));
+    EXPECT_TRUE(lists(imported.losses, "actuators with a filter", 14));
+    const KeyframeSpec& key = imported.scene.keyframes.at(0);
+    ASSERT_EQ(key.targets.size(), 4u);  // a control that adds up is no target
+    EXPECT_NEAR(key.targets[0].target, 0.2 - 0.5, 1e-15);
+    EXPECT_EQ(key.targets[3].actuator, 4);
+    EXPECT_LT((imported.scene.sensors.at(0).rotation.toRotationMatrix() - Mat3::Identity()).norm(), 1e-15);
+}
+
+// A joint that follows one which follows another starts where both offsets put it.
+TEST(Urdf, RowsOfMimics) {
+    const test::Folder folder;
+    std::string text = "<robot name=\"r\"><link name=\"l0\"/>";
+    for (int i = 1; i <= 3; ++i)
+        text += "<link name=\"l" + std::to_string(i) +
+                "\" concave=\"yes\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" "
+                "izz=\"1\"/></inertial></link>"
+                "<joint name=\"j" +
+                std::to_string(i) + "\" type=\"continuous\"><origin xyz=\"0 0 1\"/><parent link=\"l" +
+                std::to_string(i - 1) + "\"/><child link=\"l" + std::to_string(i) + "\"/>" +
+                (i < 3 ? "<mimic joint=\"j" + std::to_string(i + 1) + "\" multiplier=\"2\" offset=\"0.1\"/>"
+                       : "") +
+                "</joint>";
+    const ImportedScene imported = import_scene(folder.write("m.urdf", text + "</robot>"));
+    const Scene& scene = imported.scene;
+    EXPECT_NEAR(scene.joints[1].start.at(0), 0.1, 1e-15);
+    EXPECT_NEAR(scene.joints[0].start.at(0), 2 * 0.1 + 0.1, 1e-15);
+    EXPECT_TRUE(scene.joints[2].start.empty());
+    EXPECT_TRUE(lists(imported.losses, "the attribute 'concave' of <link>", 1));
+    const Model model = compile(scene);
+    EXPECT_LT(joint_residual_max(model, initial_state(model)), 1e-9);
+}
+
+// A joint that may not be at zero starts at the nearer limit: from beyond it a limit would throw the link.
+TEST(Urdf, JointsStartWithinTheirLimits) {
+    const test::Folder folder;
+    const ImportedScene imported = import_scene(folder.write("m.urdf", R"(<robot name="r"><link name="base"/>
+<link name="a"><inertial><origin xyz="0.2 0 0"/><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial></link>
+<joint name="j" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/><limit lower="-1.5" upper="-0.5"/></joint>
+<transmission name="t"><joint name="j"><hardwareInterface>PositionJointInterface</hardwareInterface></joint><actuator name="m"><mechanicalReduction>50</mechanicalReduction></actuator></transmission></robot>)"));
+    EXPECT_EQ(imported.scene.joints[0].start.at(0), -0.5);
+    EXPECT_EQ(imported.scene.actuators.at(0).target, -25);  // held there, on the motor's side of the gear
+    EXPECT_TRUE(lists(imported.losses, "limits leave out their zero", 3));
+    const Model model = compile(imported.scene);
+    const State state = initial_state(model);
+    EXPECT_NEAR(state.joint_coordinate[0][0], -0.5, 1e-12);
+}
+
+// Joints that follow others start where these put them; a range of "0 0" takes back that of a default class.
+TEST(Mjcf, CouplingsAndRangesThatAreTakenBack) {
+    const test::Folder folder;
+    const Scene scene =
+        import_scene(
+            folder.write("m.xml",
+                         R"(<mujoco><compiler angle="radian"/><default><joint range="0.2 1"/></default>
+  <worldbody><body name="a"><joint name="ja"/><geom size="0.1"/></body><body name="b"><joint name="jb" range="0 0"/><geom size="0.1"/></body></worldbody>
+  <equality><joint joint1="jb" joint2="ja" polycoef="0.3 -2 0 0 0"/></equality></mujoco>)"))
+            .scene;
+    EXPECT_TRUE(scene.joints[1].drives.empty());
+    EXPECT_EQ(scene.joints[0].start.at(0), 0.2);
+    EXPECT_NEAR(scene.joints[1].start.at(0), 0.3 - 2 * 0.2, 1e-15);
+    const Model model = compile(scene);
+    EXPECT_LT(joint_residual_max(model, initial_state(model)), 1e-12);
+}
+
+// A height field is a solid with its base below; the first row of `elevation` is the one at +y.
+TEST(Mjcf, HeightFieldsAreSolids) {
+    const test::Folder folder;
+    const Scene scene = import_scene(folder.write("m.xml", R"(<mujoco><asset>
+  <hfield name="h" nrow="3" ncol="2" size="1 2 0.5 0.3" elevation="4 4  2 2  0 0"/></asset>
+  <worldbody><geom name="ground" type="hfield" hfield="h"/></worldbody></mujoco>)"))
+                            .scene;
+    const Model model = compile(scene);
+    const Mesh& mesh = model.shape_of(0).mesh;
+    double top = -1;
+    for (const Vec3& v : mesh.vertices) {
+        const Vec3 world = transform(model.bodies.start_q[0], v);
+        if (world.y() > 2 - 1e-9) top = std::max(top, world.z());
+    }
+    EXPECT_NEAR(top, 0.5, 1e-12);
+    // 2 x 4 m, 0.3 m of base and a ramp of 0.25 m on average
+    const geometry::MassProperties solid = geometry::mass_properties(mesh, 0.0);
+    EXPECT_TRUE(solid.solid);
+    EXPECT_NEAR(solid.volume, 8 * 0.55, 1e-9);
 }
 
 TEST(Mjcf, DeepTreesAndIncludes) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -124,6 +125,76 @@ void Importer::set_inertia(const XmlElement& element, const std::string& of, Bod
     spec.center = inertial.center;
     body.mass = inertial.mass;
     body.inertia = spec;
+}
+
+namespace {
+
+// Loops would open when one of their joints starts elsewhere.
+bool is_a_tree(const Scene& scene) {
+    std::size_t holding = 0, moving = 0;
+    for (const JointSpec& joint : scene.joints)
+        holding += joint.type != JointType::coupling && joint.type != JointType::distance;
+    for (const BodySpec& body : scene.bodies) moving += body.type == BodyType::dynamic_body;
+    return holding <= moving;
+}
+
+double& start_of(JointSpec& joint, std::size_t coordinate) {
+    const bool two = joint.type == JointType::universal || joint.type == JointType::cylindrical;
+    joint.start.resize(two ? 2 : joint.type == JointType::planar ? 3 : 1, 0.0);
+    return joint.start[coordinate];
+}
+
+// Coordinates that follow others start where these put them, rows of followers included.
+void start_couplings(Scene& scene) {
+    using Place = std::pair<int, int>;
+    std::map<Place, const JointSpec*> leader;
+    for (const JointSpec& joint : scene.joints)
+        if (joint.type == JointType::coupling) leader[{joint.joints[1], joint.coordinates[1]}] = &joint;
+    std::set<Place> done;
+    for (const auto& [follower, unused] : leader) {
+        std::vector<Place> row;
+        std::set<Place> seen;
+        for (Place place = follower; leader.count(place) > 0 && done.count(place) == 0;) {
+            if (!seen.insert(place).second) return;  // a circle has no first
+            row.push_back(place);
+            place = {leader[place]->joints[0], leader[place]->coordinates[0]};
+        }
+        for (; !row.empty(); row.pop_back()) {
+            const JointSpec& coupling = *leader[row.back()];
+            const std::vector<double>& led = scene.joints[static_cast<std::size_t>(coupling.joints[0])].start;
+            const auto k = static_cast<std::size_t>(coupling.coordinates[0]);
+            const double value = coupling.ratio * (led.size() > k ? led[k] : 0.0) + coupling.offset;
+            if (value != 0)
+                start_of(scene.joints[static_cast<std::size_t>(row.back().first)],
+                         static_cast<std::size_t>(row.back().second)) = value;
+            done.insert(row.back());
+        }
+    }
+}
+
+}  // namespace
+
+void Importer::start_within_limits(const std::function<XmlElement(int joint, int coordinate)>& element_of) {
+    Scene& scene = out_.scene;
+    if (!is_a_tree(scene)) return;
+    std::vector<char> coupled(scene.joints.size(), 0);  // to another, which it follows
+    for (const JointSpec& joint : scene.joints)
+        if (joint.type == JointType::coupling) coupled[static_cast<std::size_t>(joint.joints[1])] = 1;
+    for (std::size_t j = 0; j < scene.joints.size(); ++j) {
+        JointSpec& joint = scene.joints[j];
+        if (joint.type == JointType::ball || joint.type == JointType::distance || coupled[j]) continue;
+        for (std::size_t k = 0; k < joint.drives.size(); ++k) {
+            if (!joint.drives[k].limits) continue;
+            const auto [low, high] = *joint.drives[k].limits;
+            if (low <= 0 && 0 <= high) continue;
+            const XmlElement element = element_of(static_cast<int>(j), static_cast<int>(k));
+            if (!element) continue;
+            start_of(joint, k) = low > 0 ? low : high;
+            lose(element, ImportLoss::Kind::converted, "joints whose limits leave out their zero",
+                 "start at the nearer limit, unless a keyframe says otherwise");
+        }
+    }
+    start_couplings(scene);
 }
 
 Inertial combined(const Inertial& a, const Inertial& b) {

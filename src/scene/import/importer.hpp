@@ -1,6 +1,8 @@
 // What the importers of robots share: losses, meshes, solids and inertia in the scene's terms.
 #pragma once
 
+#include <functional>
+
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,6 +56,10 @@ class Importer {
     void set_inertia(const XmlElement& element, const std::string& of, BodySpec& body,
                      const Inertial& inertial);
 
+    // Where joints of a tree start: at the nearer limit where zero is left out, and where couplings put them.
+    // `element_of` has a joint's element, or an empty one.
+    void start_within_limits(const std::function<XmlElement(int joint, int coordinate)>& element_of);
+
     const ImportOptions& options_;
     ImportedScene out_;
 
@@ -65,12 +71,19 @@ class Importer {
 Inertial combined(const Inertial& a, const Inertial& b);
 Inertial moved(const Inertial& inertial, const Pose& pose);  // into the frame that `pose` is given in
 
-// Smallest number that can follow `name` and make it new.
+// The number that follows `name` and makes it new: the smallest where those before it are taken. By bisection, so that a
+// million things of one name take no million tries each.
 template <class Taken>
 std::string free_name(const std::string& name, const Taken& taken) {
     if (!taken(name)) return name;
-    for (int k = 2;; ++k)
-        if (const std::string next = name + "-" + std::to_string(k); !taken(next)) return next;
+    const auto numbered = [&](long k) { return name + "-" + std::to_string(k); };
+    long used = 1, open = 2;
+    while (taken(numbered(open))) used = open, open *= 2;
+    while (open - used > 1) {
+        const long middle = used + (open - used) / 2;
+        (taken(numbered(middle)) ? used : open) = middle;
+    }
+    return numbered(open);
 }
 
 }  // namespace tenon::scene

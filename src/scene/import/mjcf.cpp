@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "math/rotation.hpp"
+#include "scene/import/mjcf_attributes.hpp"
 #include "tenon/params.hpp"
 
 namespace tenon::scene {
@@ -63,6 +64,10 @@ ImportedScene MjcfImporter::run() {
     each("actuator", &MjcfImporter::read_actuators);
     each("sensor", &MjcfImporter::read_sensors);
     each("keyframe", &MjcfImporter::read_keyframes);
+    start_within_limits([&](int joint, int coordinate) {
+        const auto found = joint_of_scene_.find({joint, coordinate});
+        return found == joint_of_scene_.end() ? XmlElement() : joints_[at(found->second)].element;
+    });
     return std::move(out_);
 }
 
@@ -75,8 +80,10 @@ void MjcfImporter::read_top(const XmlElement& root) {
         if (child.name() == "compiler") read_compiler(child);
         if (child.name() == "option") read_option(child);
         if (child.name() == "default") defaults_.add(child);
-        if (child.name() == "deformable" || child.name() == "skin" || child.name() == "extension")
-            lose(child, Kind::left_out, fmt::format("<{}>", child.name()), "has no counterpart here");
+        if (contains(sections_left_out, child.name()) && child.name() != "size")
+            lose(child, Kind::left_out, fmt::format("<{}>", child.name()),
+                 child.name() == "visual" || child.name() == "statistic" ? "pictures have their own settings"
+                                                                         : "has no counterpart here");
     }
 }
 
@@ -120,10 +127,12 @@ void MjcfImporter::read_compiler(const XmlElement& element) {
         compiler_.inertiagrouprange = {static_cast<int>(n[0]), static_cast<int>(n[1])};
     }
     if (is_true(element, "fitaabb", false))
-        lose(element, Kind::approximated, "fitaabb", "meshes stay meshes: no primitives are fitted to them");
+        lose(element, Kind::approximated, "fitaabb",
+             "primitives are fitted to the inertia of meshes, not to their boxes");
 }
 
 void MjcfImporter::read_option(const XmlElement& element) {
+    check_mjcf_attributes(element);
     Scene& scene = out_.scene;
     scene.dt = number_attribute(element, "timestep", scene.dt);
     if (!(scene.dt > 0 && scene.dt <= 1000))
@@ -184,6 +193,18 @@ Quat MjcfImporter::orientation(const MjcfElement& element) const {
     return Quat::Identity();
 }
 
+// Between two points, the axis z towards the first of them, as MuJoCo has it.
+Pose MjcfImporter::pose_between(const XmlElement& xml, const std::vector<double>& fromto) const {
+    const Vec3 from(fromto[0], fromto[1], fromto[2]), to(fromto[3], fromto[4], fromto[5]);
+    if (!((to - from).norm() > 1e-12)) xml.fail("fromto has two equal points", "give two different ones");
+    return {0.5 * (from + to), shortest_turn(Vec3::UnitZ(), (from - to).normalized()).normalized()};
+}
+
+Pose MjcfImporter::site_pose(const MjcfElement& site) const {
+    const auto fromto = site.numbers("fromto", 6, 6);
+    return fromto.empty() ? pose_of(site) : pose_between(site.xml(), fromto);
+}
+
 Pose MjcfImporter::pose_of(const MjcfElement& element) const {
     return {element.vec3("pos", Vec3::Zero()), orientation(element)};
 }
@@ -195,7 +216,10 @@ std::string MjcfImporter::new_name(const XmlElement& element, std::string_view g
         name = free_name(fmt::format("{}{}", kind, index),
                          [&](const std::string& n) { return taken.count(n) > 0; });
     if (!taken.emplace(name, index).second)
-        element.fail(fmt::format("two {}s are named '{}'", kind, name.substr(0, 60)), "names must be unique");
+        element.fail(fmt::format("two {} are named '{}'",
+                                 kind == std::string_view("body") ? "bodies" : std::string(kind) + "s",
+                                 name.substr(0, 60)),
+                     "names must be unique");
     return name;
 }
 
@@ -245,8 +269,9 @@ void MjcfImporter::read_tree() {
             read_inertial(element, node.body, node.offset);
         } else if (name == "site") {
             const MjcfElement site(element, defaults_, node.childclass);
+            const MjcfSite placed{node.body, node.offset * site_pose(site)};
             if (const std::string called = site.text("name"); !called.empty())
-                if (!sites_.emplace(called, MjcfSite{node.body, node.offset * pose_of(site)}).second)
+                if (!sites_.emplace(called, placed).second)
                     element.fail(fmt::format("two sites are named '{}'", called.substr(0, 60)),
                                  "names must be unique");
         } else if (contains(body_parts_left_out, name)) {
@@ -261,9 +286,6 @@ void MjcfImporter::read_tree() {
 }
 
 void MjcfImporter::read_body(const XmlElement& element, int parent, const Pose& offset, int childclass) {
-    static const Names known = {"name",   "childclass", "mocap", "pos",      "quat", "axisangle",
-                                "xyaxes", "zaxis",      "euler", "gravcomp", "user", "sleep"};
-    check_attributes(element, known);
     MjcfBody body;
     body.element = element;
     body.parent = parent;

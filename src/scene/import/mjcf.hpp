@@ -50,6 +50,7 @@ struct MjcfJoint {
     double reference = 0.0;
     std::optional<std::array<double, 2>> limits;  // of the scene's coordinate
     double stiffness = 0, damping = 0, rest = 0, friction = 0, armature = 0;
+    std::optional<std::array<double, 2>> actuator_limits;  // of what actuators put on it
     int scene_joint = -1, coordinate = 0;
 };
 
@@ -90,6 +91,8 @@ class MjcfImporter : Importer {
     void read_body(const XmlElement& element, int parent, const Pose& offset, int childclass);
     Quat orientation(const MjcfElement& element) const;
     Pose pose_of(const MjcfElement& element) const;
+    Pose pose_between(const XmlElement& xml, const std::vector<double>& fromto) const;
+    Pose site_pose(const MjcfElement& site) const;
     double angle(double value) const;
     std::string new_name(const XmlElement& element, std::string_view given, const char* kind,
                          std::unordered_map<std::string, int>& taken, int index);
@@ -118,6 +121,9 @@ class MjcfImporter : Importer {
     void read_geom(const XmlElement& element, int body, const Pose& offset, int childclass);
     GeometryPart primitive_part(const MjcfElement& element, const std::string& type, Inertial& unit,
                                 Pose& pose);
+    GeometryPart solid_part(const XmlElement& xml, const std::string& type, const std::vector<double>& size,
+                            Inertial& unit) const;
+    GeometryPart fitted_part(const MjcfElement& element, const std::string& type, Inertial& unit, Pose& pose);
     GeometryPart mesh_part(const MjcfElement& element, Inertial& unit);
     GeometryPart height_field_part(const MjcfElement& element, Inertial& unit);
     std::string asset_path(const XmlElement& element, const std::string& file) const;
@@ -148,13 +154,18 @@ class MjcfImporter : Importer {
     void read_actuator(const XmlElement& element);
     struct Gains {
         double gain = 1, bias0 = 0, bias1 = 0, bias2 = 0;
+        bool integrates = false;  // the control is the target's speed
     };
     std::optional<Gains> gains_of(const MjcfElement& element, const ActuatorSpec& actuator);
     bool moves_as_one(int tendon) const;
     bool transmission_of(const MjcfElement& element, ActuatorSpec& actuator);
     double inertia_at(const ActuatorSpec& actuator) const;
-    std::optional<std::array<double, 2>> actuator_range(const MjcfElement& element, const char* name,
-                                                        const char* limited) const;
+    std::optional<std::array<double, 2>> limited_range(const MjcfElement& element, const char* name,
+                                                       const char* limited) const;
+    void set_force_limits(const XmlElement& xml, ActuatorSpec& actuator, const std::array<double, 2>& limits);
+    void bound_by_joints();
+    std::optional<std::array<double, 2>> control_range(const MjcfElement& element,
+                                                       const ActuatorSpec& actuator) const;
     double composite_inertia(const MjcfJoint& joint) const;
     double reference_length(const ActuatorSpec& actuator) const;
     double target_of(std::size_t actuator, double control) const;
@@ -166,6 +177,7 @@ class MjcfImporter : Importer {
     bool sensor_frame(const XmlElement& element, SensorSpec& sensor);
     void read_keyframes(const XmlElement& list);
     void read_positions(const XmlElement& element, KeyframeSpec& key);
+    void read_activations(const XmlElement& xml, std::string_view text, KeyframeSpec& key);
     void read_velocities(const XmlElement& element, KeyframeSpec& key);
 
     XmlDocument document_;
@@ -197,6 +209,7 @@ class MjcfImporter : Importer {
         scene_body_names_;
     // controls in the order of the file: how each becomes a target of an actuator
     struct Control {
+        XmlElement element;
         int actuator = -1;  // -1: left out
         Gains gains;
         std::array<double, 2> range{-1e300, 1e300};

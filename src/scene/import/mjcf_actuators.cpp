@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "scene/import/mjcf.hpp"
+#include "scene/import/mjcf_attributes.hpp"
 #include "tenon/params.hpp"
 
 namespace tenon::scene {
@@ -15,43 +16,100 @@ void MjcfImporter::read_actuators(const XmlElement& list) {
                                                    "adhesion",    "plugin"};
     check_children(list, known);
     for (XmlElement child = list.first_child(); child; child = child.next()) read_actuator(child);
+    bound_by_joints();
 }
 
-// force = gain * control + bias0 + bias1 * length + bias2 * speed
+namespace {
+
+// What MuJoCo keeps of an actuator: force = gain * control + bias0 + bias1 * length + bias2 * speed. All kinds are one to it;
+// each element, of a default class or the actuator's own, changes what those before it left.
+struct Law {
+    std::string dynamics = "none", gain_type = "fixed", bias_type = "none", unknown;
+    double gain = 1, bias[3] = {0, 0, 0};
+    std::optional<double> ratio;  // of damping, instead of bias2
+
+    void apply(const XmlElement& xml) {
+        const std::string kind(xml.name());
+        unknown.clear();
+        if (kind == "general") return general(xml);
+        gain_type = "fixed";
+        if (kind == "motor") {
+            dynamics = bias_type = "none";
+            gain = 1;
+        } else if (kind == "position" || kind == "intvelocity") {
+            servo(xml, kind == "intvelocity");
+        } else if (kind == "velocity") {
+            gain = number_attribute(xml, "kv", gain);
+            dynamics = "none";
+            set_bias(0, 0, -gain);
+        } else {
+            unknown = kind;
+        }
+    }
+
+  private:
+    void set_bias(double b0, double b1, double b2) {
+        bias_type = "affine";
+        bias[0] = b0, bias[1] = b1, bias[2] = b2;
+        ratio.reset();
+    }
+
+    void general(const XmlElement& xml) {
+        dynamics = text_attribute(xml, "dyntype", dynamics);
+        gain_type = text_attribute(xml, "gaintype", gain_type);
+        bias_type = text_attribute(xml, "biastype", bias_type);
+        if (const auto text = xml.attribute("gainprm")) gain = parse_numbers(xml, "gainprm", *text, 1, 10)[0];
+        if (const auto text = xml.attribute("biasprm")) {
+            const std::vector<double> n = parse_numbers(xml, "biasprm", *text, 1, 10);
+            for (std::size_t k = 0; k < std::min<std::size_t>(n.size(), 3); ++k) bias[k] = n[k];
+            if (n.size() > 2) ratio.reset();
+        }
+    }
+
+    void servo(const XmlElement& xml, bool integrates) {
+        gain = number_attribute(xml, "kp", gain);
+        bias_type = "affine";
+        bias[1] = -gain;
+        if (xml.attribute("kv") && xml.attribute("dampratio"))
+            xml.fail("has both kv and dampratio", "keep one of the two");
+        if (xml.attribute("kv")) {
+            bias[2] = -number_attribute(xml, "kv", 0);
+            ratio.reset();
+        }
+        if (xml.attribute("dampratio")) {
+            ratio = number_attribute(xml, "dampratio", 0);
+            if (*ratio < 0) xml.fail(fmt::format("dampratio is {:g}", *ratio), "it must not be negative");
+        }
+        if (xml.attribute("timeconst"))
+            dynamics = number_attribute(xml, "timeconst", 0) != 0 ? "filterexact" : "none";
+        if (integrates) dynamics = "integrator";
+    }
+};
+
+}  // namespace
+
 std::optional<MjcfImporter::Gains> MjcfImporter::gains_of(const MjcfElement& element,
                                                           const ActuatorSpec& actuator) {
     const XmlElement& xml = element.xml();
-    const std::string kind(xml.name());
-    if (kind == "motor") return Gains{};
-    if (kind == "position") {
-        const double kp = element.number("kp", 1);
-        double kv = element.number("kv", 0);
-        if (element.has("dampratio")) {
-            const double ratio = element.number("dampratio", 0);
-            if (ratio < 0) xml.fail(fmt::format("dampratio is {:g}", ratio), "it must not be negative");
-            if (kv != 0) xml.fail("has both kv and dampratio", "keep one of the two");
-            kv = 2 * ratio * std::sqrt(std::max(kp, 0.0) * inertia_at(actuator));
-        }
-        if (element.number("timeconst", 0) != 0)
-            lose(xml, Kind::left_out, "timeconst of actuators", "they act at once");
-        return Gains{kp, 0, -kp, -kv};
+    Law law;
+    for (const XmlElement& entry : defaults_.actuators(element.default_class())) law.apply(entry);
+    law.apply(xml);
+    if (!law.unknown.empty() || law.gain_type != "fixed") return std::nullopt;
+    if (law.bias_type != "none" && law.bias_type != "affine") return std::nullopt;
+    Gains gains{law.gain, 0, 0, 0};
+    if (law.bias_type == "affine") {
+        gains.bias0 = law.bias[0], gains.bias1 = law.bias[1], gains.bias2 = law.bias[2];
+        // a positive number in the place of a servo's damping is a ratio
+        if (!law.ratio && gains.bias2 > 0 && gains.bias1 < 0 && gains.gain == -gains.bias1)
+            law.ratio = gains.bias2;
+        if (law.ratio)
+            gains.bias2 = -2 * *law.ratio * std::sqrt(std::max(-gains.bias1, 0.0) * inertia_at(actuator));
     }
-    if (kind == "velocity") {
-        const double kv = element.number("kv", 1);
-        return Gains{kv, 0, 0, -kv};
-    }
-    if (kind != "general") return std::nullopt;
-    if (element.text("dyntype", "none") != "none") return std::nullopt;
-    const std::string gain_type = element.text("gaintype", "fixed"),
-                      bias_type = element.text("biastype", "none");
-    if (gain_type != "fixed" || (bias_type != "none" && bias_type != "affine")) return std::nullopt;
-    Gains gains;
-    if (const auto n = element.numbers("gainprm", 1, 10); !n.empty()) gains.gain = n[0];
-    if (bias_type == "affine") {
-        std::vector<double> n = element.numbers("biasprm", 1, 10);
-        n.resize(3, 0.0);
-        gains.bias0 = n[0], gains.bias1 = n[1], gains.bias2 = n[2];
-    }
+    gains.integrates = law.dynamics == "integrator" && gains.bias1 < 0;
+    if (law.dynamics == "filter" || law.dynamics == "filterexact")
+        lose(xml, Kind::approximated, "actuators with a filter", "act at once");
+    else if (law.dynamics != "none" && !gains.integrates)
+        return std::nullopt;
     return gains;
 }
 
@@ -171,11 +229,11 @@ bool MjcfImporter::transmission_of(const MjcfElement& element, ActuatorSpec& act
     xml.fail(fmt::format("no tendon is named '{}'", name.substr(0, 60)), "name one of the tendons");
 }
 
-std::optional<std::array<double, 2>> MjcfImporter::actuator_range(const MjcfElement& element,
-                                                                  const char* name,
-                                                                  const char* limited) const {
+std::optional<std::array<double, 2>> MjcfImporter::limited_range(const MjcfElement& element, const char* name,
+                                                                 const char* limited) const {
     const auto n = element.numbers(name, 2, 2);
-    if (!element.flag(limited, compiler_.autolimits && !n.empty(), !n.empty())) return std::nullopt;
+    const bool given = !n.empty() && n[0] != n[1];  // "0 0" takes back a default's
+    if (!element.flag(limited, compiler_.autolimits && given, given)) return std::nullopt;
     if (n.empty()) element.xml().fail(fmt::format("is limited, but has no {}", name), "add it");
     if (n[0] > n[1])
         element.xml().fail(fmt::format("the first of {} is above the second", name), "swap them");
@@ -199,6 +257,7 @@ void MjcfImporter::read_actuator(const XmlElement& xml) {
                     "would not be stable");
     Control control;
     control.gains = *gains;
+    controls_[index].gains = *gains;
     if (gains->bias1 < 0) {
         actuator.type = ActuatorSpec::Type::position;
         actuator.kp = -gains->bias1;
@@ -212,21 +271,72 @@ void MjcfImporter::read_actuator(const XmlElement& xml) {
     if (servo && actuator.tendon >= 0 && !moves_as_one(actuator.tendon))
         return lose(xml, Kind::left_out, "servos on tendons whose joints are not coupled",
                     "couple the joints, or drive each by an actuator of its own");
-    if (const auto limits = actuator_range(element, "forcerange", "forcelimited")) {
-        actuator.force_limits = *limits;
-        const double larger = std::max(std::abs((*limits)[0]), std::abs((*limits)[1]));
-        if (servo && (*limits)[0] != -(*limits)[1]) {
-            actuator.force_limits = {-larger, larger};
-            lose(xml, Kind::approximated,
-                 fmt::format("a forcerange from {:g} to {:g}", (*limits)[0], (*limits)[1]),
-                 "servos have one bound for both directions: the larger is taken");
-        }
-    }
-    if (const auto limits = actuator_range(element, "ctrlrange", "ctrllimited")) control.range = *limits;
+    if (const auto limits = limited_range(element, "forcerange", "forcelimited"))
+        set_force_limits(xml, actuator, *limits);
+    if (const auto limits = control_range(element, actuator)) control.range = *limits;
+    control.element = xml;
     control.actuator = static_cast<int>(out_.scene.actuators.size());
     out_.scene.actuators.push_back(actuator);
     controls_[index] = control;
     finish_control(xml, index);
+}
+
+void MjcfImporter::set_force_limits(const XmlElement& xml, ActuatorSpec& actuator,
+                                    const std::array<double, 2>& limits) {
+    actuator.force_limits = limits;
+    if (actuator.type == ActuatorSpec::Type::torque || limits[0] == -limits[1]) return;
+    const double larger = std::max(std::abs(limits[0]), std::abs(limits[1]));
+    actuator.force_limits = {-larger, larger};
+    lose(xml, Kind::approximated, fmt::format("a forcerange from {:g} to {:g}", limits[0], limits[1]),
+         "servos have one bound for both directions: the larger is taken");
+}
+
+// Limits of a control, or of what it integrates to; `inheritrange` takes the joint's, about their middle.
+std::optional<std::array<double, 2>> MjcfImporter::control_range(const MjcfElement& element,
+                                                                 const ActuatorSpec& actuator) const {
+    const bool integrates = controls_.back().gains.integrates;
+    const bool servo = element.xml().name() == "position" || element.xml().name() == "intvelocity";
+    const double share = servo ? element.number("inheritrange", 0) : 0.0;
+    if (share == 0)
+        return integrates ? limited_range(element, "actrange", "actlimited")
+                          : limited_range(element, "ctrlrange", "ctrllimited");
+    const XmlElement& xml = element.xml();
+    if (share < 0) xml.fail(fmt::format("inheritrange is {:g}", share), "it must not be negative");
+    if (element.has(integrates ? "actrange" : "ctrlrange"))
+        xml.fail("has inheritrange and a range of its own", "keep one of the two");
+    const auto found = joint_of_scene_.find({actuator.joint, actuator.coordinate});
+    const MjcfJoint* joint = found == joint_of_scene_.end() ? nullptr : &joints_[at(found->second)];
+    if (!joint || !joint->limits)
+        xml.fail("inherits the range of a joint that has none", "give the joint a range");
+    const double middle = joint->reference + 0.5 * ((*joint->limits)[0] + (*joint->limits)[1]),
+                 half = 0.5 * share * ((*joint->limits)[1] - (*joint->limits)[0]);
+    return std::array<double, 2>{middle - half, middle + half};
+}
+
+// What all actuators of a joint may put on it together bounds the only one.
+void MjcfImporter::bound_by_joints() {
+    std::map<std::pair<int, int>, std::vector<const Control*>> of_joint;
+    for (const Control& control : controls_) {
+        if (control.actuator < 0) continue;
+        const ActuatorSpec& actuator = out_.scene.actuators[at(control.actuator)];
+        if (actuator.joint >= 0) of_joint[{actuator.joint, actuator.coordinate}].push_back(&control);
+    }
+    for (const auto& [place, users] : of_joint) {
+        const auto found = joint_of_scene_.find(place);
+        if (found == joint_of_scene_.end() || !joints_[at(found->second)].actuator_limits) continue;
+        const MjcfJoint& joint = joints_[at(found->second)];
+        if (users.size() > 1) {
+            lose(joint.element, Kind::left_out, "actuatorfrcrange of joints with several actuators",
+                 "bound each actuator by itself");
+            continue;
+        }
+        ActuatorSpec& actuator = out_.scene.actuators[at(users[0]->actuator)];
+        double low = (*joint.actuator_limits)[0] / actuator.gear,
+               high = (*joint.actuator_limits)[1] / actuator.gear;
+        if (low > high) std::swap(low, high);
+        low = std::max(low, actuator.force_limits[0]), high = std::min(high, actuator.force_limits[1]);
+        set_force_limits(users[0]->element, actuator, {low, high});
+    }
 }
 
 // Limits and start of an actuator's target, from those of its control.
@@ -242,6 +352,9 @@ void MjcfImporter::finish_control(const XmlElement& xml, std::size_t index) {
     const double scale = made.type == ActuatorSpec::Type::position   ? gain / made.kp
                          : made.type == ActuatorSpec::Type::velocity ? gain / made.kd
                                                                      : gain;
+    if (control.gains.integrates)
+        lose(xml, Kind::converted, "actuators that integrate their control",
+             "are position actuators: their target is what the control adds up to");
     if (std::abs(scale - 1) > 1e-12 || control.reference != 0 || control.gains.bias0 != 0)
         lose(xml, Kind::converted,
              fmt::format("controls of '{}': target = {:g} * control + {:g}", made.name, scale,
@@ -383,6 +496,7 @@ void MjcfImporter::read_sensor(const XmlElement& xml) {
                                                             "insidesite"};
     SensorSpec sensor;
     const std::string kind(xml.name());
+    check_mjcf_attributes(xml);
     if (xml.attribute("reftype") || xml.attribute("refname"))
         return lose(xml, Kind::left_out, "sensors relative to another frame",
                     "sensors measure in the world or in their own");
@@ -438,6 +552,7 @@ void MjcfImporter::read_sensor(const XmlElement& xml) {
 void MjcfImporter::read_keyframes(const XmlElement& list) {
     check_children(list, std::vector<std::string>{"key"});
     for (XmlElement child = list.first_child(); child; child = child.next()) {
+        check_mjcf_attributes(child);
         KeyframeSpec key;
         key.name = text_attribute(child, "name", fmt::format("key{}", out_.scene.keyframes.size()));
         if (!keyframe_names_.emplace(key.name, 0).second)
@@ -449,15 +564,28 @@ void MjcfImporter::read_keyframes(const XmlElement& list) {
             const std::vector<double> ctrl =
                 parse_numbers(child, "ctrl", *text, controls_.size(), controls_.size());
             for (std::size_t k = 0; k < ctrl.size(); ++k)
-                if (controls_[k].actuator >= 0)
+                if (controls_[k].actuator >= 0 && !controls_[k].gains.integrates)
                     key.targets.push_back({controls_[k].actuator, target_of(k, ctrl[k])});
         }
-        for (const char* name : {"time", "act", "mpos", "mquat"})
+        if (const auto text = child.attribute("act")) read_activations(child, *text, key);
+        for (const char* name : {"time", "mpos", "mquat"})
             if (child.attribute(name))
                 lose(child, Kind::left_out, fmt::format("{} of keyframes", name),
                      "a state begins at time 0 without memory");
         out_.scene.keyframes.push_back(std::move(key));
     }
+}
+
+// One number for each actuator with dynamics; those that integrate have their target there.
+void MjcfImporter::read_activations(const XmlElement& xml, std::string_view text, KeyframeSpec& key) {
+    const std::vector<double> act = parse_numbers(xml, "act", text, 0, 1'000'000);
+    std::size_t integrators = 0, next = 0;
+    for (const Control& control : controls_) integrators += control.gains.integrates;
+    if (act.size() != integrators)
+        return lose(xml, Kind::left_out, "act of keyframes", "a state begins without memory of filters");
+    for (std::size_t k = 0; k < controls_.size(); ++k)
+        if (controls_[k].gains.integrates)
+            key.targets.push_back({controls_[k].actuator, target_of(k, act[next++])});
 }
 
 void MjcfImporter::read_positions(const XmlElement& xml, KeyframeSpec& key) {

@@ -8,17 +8,9 @@
 #include "tenon/inertia.hpp"
 
 namespace tenon::scene {
-namespace {
-
-using Names = std::vector<std::string>;
-
-}  // namespace
-
 void MjcfImporter::read_inertial(const XmlElement& xml, int body, const Pose& offset) {
     if (body == 0) xml.fail("the world has no <inertial>", "remove it");
     const MjcfElement element(xml, defaults_, 0);
-    check_attributes(xml, Names{"pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass", "diaginertia",
-                                "fullinertia"});
     if (bodies_[at(body)].inertial) xml.fail("a body has two <inertial>", "keep one");
     Inertial inertial;
     if (!xml.attribute("mass")) xml.fail("<inertial> has no 'mass'", "add it");
@@ -72,12 +64,8 @@ void MjcfImporter::read_joint(const XmlElement& xml, int body, const Pose& offse
         joint.axis = (frame.rotation * axis).normalized();
         const auto turned = [&](double value) { return joint.type == Type::slide ? value : angle(value); };
         joint.reference = joint.type == Type::ball ? 0.0 : turned(element.number("ref", 0));
-        const auto range = element.numbers("range", 2, 2);
-        if (element.flag("limited", compiler_.autolimits && !range.empty(), !range.empty())) {
-            if (range.empty()) xml.fail("a limited joint has no range", "add it");
-            if (range[0] > range[1]) xml.fail("the first of range is above the second", "swap them");
-            joint.limits = {turned(range[0]) - joint.reference, turned(range[1]) - joint.reference};
-        }
+        if (const auto range = limited_range(element, "range", "limited"))
+            joint.limits = {turned((*range)[0]) - joint.reference, turned((*range)[1]) - joint.reference};
         joint.stiffness = element.number("stiffness", 0);
         joint.damping = element.number("damping", 0);
         joint.rest = turned(element.number("springref", 0)) - joint.reference;
@@ -86,11 +74,16 @@ void MjcfImporter::read_joint(const XmlElement& xml, int body, const Pose& offse
         for (const double value : {joint.stiffness, joint.damping, joint.friction, joint.armature})
             if (!(value >= 0))
                 xml.fail("stiffness, damping, frictionloss or armature is negative", "they are not");
-        for (const char* name : {"solreflimit", "solimplimit", "solreffriction", "solimpfriction", "margin",
-                                 "springdamper", "actuatorfrcrange", "actuatorgravcomp"})
+        for (const char* name : {"solreflimit", "solimplimit", "solreffriction", "solimpfriction", "margin"})
             if (element.has(name) && element.text(name) != "0")
                 lose(xml, Kind::left_out, fmt::format("{} of joints", name),
                      "limits and friction are exact here");
+        if (const auto n = element.numbers("springdamper", 2, 2); !n.empty() && (n[0] != 0 || n[1] != 0))
+            lose(xml, Kind::left_out, "springdamper of joints", "give stiffness and damping themselves");
+        if (element.flag("actuatorgravcomp", false, false))
+            lose(xml, Kind::left_out, "actuatorgravcomp of joints",
+                 "gravity is compensated by forces on bodies, which no actuator's bound limits");
+        joint.actuator_limits = limited_range(element, "actuatorfrcrange", "actuatorfrclimited");
     } else if (element.number("damping", 0) != 0 && !free) {
         lose(xml, Kind::left_out, "damping of free joints", "bodies move in empty space");
     }

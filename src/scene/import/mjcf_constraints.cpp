@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "scene/import/mjcf.hpp"
+#include "scene/import/mjcf_attributes.hpp"
 #include "tenon/params.hpp"
 
 namespace tenon::scene {
@@ -213,6 +214,7 @@ std::vector<int> MjcfImporter::scene_bodies(int body) const {
 }
 
 void MjcfImporter::add_exclusion(const XmlElement& xml) {
+    check_mjcf_attributes(xml);
     const int one = body_named(xml, needed_attribute(xml, "body1")),
               two = body_named(xml, needed_attribute(xml, "body2"));
     auto& ignored = out_.scene.contact.ignore;
@@ -321,6 +323,7 @@ void MjcfImporter::read_tendons(const XmlElement& list) {
         TendonSpec tendon;
         check_children(child, std::vector<std::string>{"joint"});
         for (XmlElement term = child.first_child(); term; term = term.next()) {
+            check_mjcf_attributes(term);
             const MjcfJoint& joint = joint_named(term, needed_attribute(term, "joint"));
             if (joint.scene_joint < 0 || joint.type == MjcfJoint::Type::ball)
                 term.fail(fmt::format("'{}' is no hinge or slide", joint.name),
@@ -342,6 +345,7 @@ void MjcfImporter::read_spatial_tendon(const MjcfElement& element) {
     const auto left_out = [&](const char* what, const char* why) { lose(xml, Kind::left_out, what, why); };
     std::vector<const MjcfSite*> path;
     for (XmlElement child = xml.first_child(); child; child = child.next()) {
+        check_mjcf_attributes(child);
         if (child.name() != "site")
             return left_out("spatial tendons around geoms and pulleys", "only straight ones are known");
         path.push_back(&site_named(child, needed_attribute(child, "site")));
@@ -371,12 +375,7 @@ void MjcfImporter::read_spatial_tendon(const MjcfElement& element) {
     for (const double value : {stiffness, damping, drive.friction, drive.armature})
         if (!(value >= 0))
             xml.fail("stiffness, damping, frictionloss or armature is negative", "they are not");
-    const auto range = element.numbers("range", 2, 2);
-    if (element.flag("limited", compiler_.autolimits && !range.empty(), !range.empty())) {
-        if (range.empty()) xml.fail("a limited tendon has no range", "add it");
-        if (range[0] > range[1]) xml.fail("the first of range is above the second", "swap them");
-        drive.limits = {range[0], range[1]};
-    }
+    drive.limits = limited_range(element, "range", "limited");
     if (drive.empty() && !driven_tendons_.count(text_attribute(xml, "name")))
         return left_out("spatial tendons that nothing acts along", "they are only seen");
     const std::string name = new_name(xml, text_attribute(xml, "name"), "tendon", spatial_joint_,

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "scene/import/mjcf_attributes.hpp"
 #include "tenon/params.hpp"
 
 namespace tenon::scene {
@@ -12,8 +13,9 @@ namespace {
 // What all kinds of actuators have in common: a default for one of them is one for all.
 const std::vector<std::string> actuator_tags = {"general", "motor",    "position", "velocity", "intvelocity",
                                                 "damper",  "cylinder", "muscle",   "adhesion"};
-const std::vector<std::string> shared_attributes = {"ctrlrange",    "forcerange",  "gear",  "ctrllimited",
-                                                    "forcelimited", "lengthrange", "group", "cranklength"};
+const std::vector<std::string> shared_attributes = {
+    "ctrlrange", "forcerange",  "gear",     "ctrllimited", "forcelimited", "lengthrange",
+    "group",     "cranklength", "actrange", "actlimited",  "inheritrange"};
 
 bool is_one_of(const std::vector<std::string>& list, std::string_view entry) {
     return std::find(list.begin(), list.end(), entry) != list.end();
@@ -23,6 +25,12 @@ bool is_one_of(const std::vector<std::string>& list, std::string_view entry) {
 
 bool is_actuator_tag(std::string_view tag) {
     return is_one_of(actuator_tags, tag);
+}
+
+// Where a default is kept: MuJoCo has one set for all kinds of actuators.
+static std::string key_of(std::string_view tag, std::string_view attribute) {
+    const bool shared = is_actuator_tag(tag) && is_one_of(shared_attributes, attribute);
+    return (shared ? "actuator" : std::string(tag)) + "/" + std::string(attribute);
 }
 
 MjcfDefaults::MjcfDefaults() {
@@ -43,7 +51,7 @@ int MjcfDefaults::open_class(const XmlElement& element, int parent) {
                      "names must be unique");
     const int depth = classes_[static_cast<std::size_t>(parent)].depth + 1;
     if (depth > 1000) element.fail("default classes are nested deeper than 1000", "flatten them");
-    classes_.push_back({parent, depth, {}});
+    classes_.push_back({parent, depth, {}, {}});
     return entry->second;
 }
 
@@ -63,9 +71,11 @@ void MjcfDefaults::add(const XmlElement& top) {
                 stack.emplace_back(child, cls);
                 continue;
             }
+            check_mjcf_attributes(child);
+            Class& own = classes_[static_cast<std::size_t>(cls)];
             for (const auto& [name, value] : child.attributes())
-                classes_[static_cast<std::size_t>(cls)]
-                    .values[std::string(child.name()) + "/" + std::string(name)] = value;
+                own.values[key_of(child.name(), name)] = value;
+            if (is_actuator_tag(child.name())) own.actuators.push_back(child);
         }
     }
 }
@@ -82,23 +92,29 @@ int MjcfDefaults::find(const XmlElement& user, std::string_view name) const {
 
 std::optional<std::string_view> MjcfDefaults::value(int cls, std::string_view tag,
                                                     std::string_view attribute) const {
-    const bool shared = is_actuator_tag(tag) && is_one_of(shared_attributes, attribute);
+    const std::string key = key_of(tag, attribute);
     for (int c = cls; c >= 0; c = classes_[static_cast<std::size_t>(c)].parent) {
         const auto& values = classes_[static_cast<std::size_t>(c)].values;
-        const auto look = [&](std::string_view of) {
-            return values.find(std::string(of) + "/" + std::string(attribute));
-        };
-        if (const auto found = look(tag); found != values.end()) return found->second;
-        if (!shared) continue;
-        for (const std::string& other : actuator_tags)
-            if (const auto found = look(other); found != values.end()) return found->second;
+        if (const auto found = values.find(key); found != values.end()) return found->second;
     }
     return std::nullopt;
+}
+
+std::vector<XmlElement> MjcfDefaults::actuators(int cls) const {
+    std::vector<int> chain;
+    for (int c = cls; c >= 0; c = classes_[static_cast<std::size_t>(c)].parent) chain.push_back(c);
+    std::vector<XmlElement> all;
+    for (auto c = chain.rbegin(); c != chain.rend(); ++c) {
+        const auto& own = classes_[static_cast<std::size_t>(*c)].actuators;
+        all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
 }
 
 MjcfElement::MjcfElement(const XmlElement& element, const MjcfDefaults& defaults, int childclass,
                          std::string_view tag)
     : element_(element), defaults_(defaults), class_(childclass), tag_(tag.empty() ? element.name() : tag) {
+    check_mjcf_attributes(element);
     if (const auto cls = element.attribute("class")) class_ = defaults.find(element, *cls);
 }
 

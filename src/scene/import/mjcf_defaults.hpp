@@ -16,11 +16,14 @@ class MjcfDefaults {
 
     int find(const XmlElement& user, std::string_view name) const;  // refuses unknown classes
     std::optional<std::string_view> value(int cls, std::string_view tag, std::string_view attribute) const;
+    // Actuators among the defaults of a class, those of the classes above it first: each acts on what those before it made.
+    std::vector<XmlElement> actuators(int cls) const;
 
   private:
     struct Class {
         int parent = -1, depth = 0;
         std::unordered_map<std::string, std::string_view> values;  // "tag/attribute"
+        std::vector<XmlElement> actuators;
     };
     int open_class(const XmlElement& element, int parent);
 
@@ -35,6 +38,7 @@ class MjcfElement {
                 std::string_view tag = {});
 
     const XmlElement& xml() const { return element_; }
+    int default_class() const { return class_; }
     std::optional<std::string_view> get(std::string_view attribute) const;
     bool has(std::string_view attribute) const { return get(attribute).has_value(); }
     std::string text(std::string_view attribute, const std::string& fallback = {}) const;

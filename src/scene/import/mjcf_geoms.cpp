@@ -5,10 +5,10 @@
 #include <numbers>
 
 #include <fmt/format.h>
+#include <Eigen/Eigenvalues>
 
 #include "geometry/mass_properties.hpp"
 #include "geometry/mesh_check.hpp"
-#include "math/rotation.hpp"
 #include "scene/import/mjcf.hpp"
 #include "scene/value.hpp"
 #include "tenon/error.hpp"
@@ -53,10 +53,31 @@ Inertial capsule_inertial(double r, double half) {
     return sum;
 }
 
-Inertial mesh_inertial(const XmlElement& element, const Mesh& mesh) {
+// Walls down to the base below a grid of heights, and its bottom as a fan.
+void close_height_field(GeometrySpec& field, int rows, int columns, double base) {
+    std::vector<int> edge;  // counterclockwise, seen from above
+    for (int c = 0; c + 1 < columns; ++c) edge.push_back(c);
+    for (int r = 0; r + 1 < rows; ++r) edge.push_back(r * columns + columns - 1);
+    for (int c = columns - 1; c > 0; --c) edge.push_back((rows - 1) * columns + c);
+    for (int r = rows - 1; r > 0; --r) edge.push_back(r * columns);
+    const int below = static_cast<int>(field.vertices.size()), count = static_cast<int>(edge.size());
+    for (const int top : edge) {
+        const Vec3 v = field.vertices[static_cast<std::size_t>(top)];
+        field.vertices.emplace_back(v.x(), v.y(), -base);
+    }
+    field.vertices.emplace_back(0, 0, -base);
+    for (int k = 0; k < count; ++k) {
+        const int next = (k + 1) % count, a = edge[static_cast<std::size_t>(k)],
+                  b = edge[static_cast<std::size_t>(next)];
+        field.triangles.push_back({a, below + k, below + next});
+        field.triangles.push_back({a, below + next, b});
+        field.triangles.push_back({below + count, below + next, below + k});
+    }
+}
+
+Inertial mesh_inertial(const Mesh& mesh) {
     const geometry::MassProperties p = geometry::mass_properties(mesh, 0.0);
     if (!p.solid || !(p.volume > 0)) return {0.0, Vec3::Zero(), Mat3::Zero()};
-    (void)element;
     return {p.volume, p.centroid, p.second.trace() * Mat3::Identity() - p.second};
 }
 
@@ -104,6 +125,9 @@ void MjcfImporter::read_asset(const XmlElement& asset) {
 
 void MjcfImporter::read_geom(const XmlElement& xml, int body, const Pose& offset, int childclass) {
     const MjcfElement element(xml, defaults_, childclass);
+    const std::string type = element.text("type", "sphere");
+    if (type == "sdf")
+        return lose(xml, Kind::left_out, "geoms of type sdf", "their plugin makes the shape: give a mesh");
     MjcfGeom geom;
     geom.element = xml;
     geom.name = text_attribute(xml, "name");
@@ -125,15 +149,17 @@ void MjcfImporter::read_geom(const XmlElement& xml, int body, const Pose& offset
         if (element.number(name, 0) != 0)
             lose(xml, Kind::left_out, fmt::format("{} of geoms", name), "contact begins at the scene's dhat");
     for (const char* name : {"solref", "solimp", "solmix", "priority", "condim", "fluidshape"})
-        if (xml.attribute(name))
+        if (element.has(name))
             lose(xml, Kind::left_out, fmt::format("{} of geoms", name),
                  "is a setting of MuJoCo's contact model");
+    if (element.flag("shellinertia", false, false))
+        lose(xml, Kind::approximated, "shellinertia of geoms", "their mass fills the volume");
 
-    const std::string type =
-        element.text("type", element.has("mesh") && !element.has("type") ? "mesh" : "sphere");
     Inertial unit;  // at unit density, in the part's own frame
     Pose pose = pose_of(element);
-    if (type == "mesh")
+    if (element.has("mesh") && type != "mesh")
+        geom.part = fitted_part(element, type, unit, pose);
+    else if (type == "mesh")
         geom.part = mesh_part(element, unit);
     else if (type == "hfield")
         geom.part = height_field_part(element, unit);
@@ -168,21 +194,13 @@ GeometryPart MjcfImporter::primitive_part(const MjcfElement& element, const std:
     if (!fromto.empty()) {
         if (type != "capsule" && type != "cylinder" && type != "box" && type != "ellipsoid")
             xml.fail(fmt::format("a {} has no fromto", type.substr(0, 40)), "give pos and size");
-        const Vec3 from(fromto[0], fromto[1], fromto[2]), to(fromto[3], fromto[4], fromto[5]);
-        if (!((to - from).norm() > 1e-12)) xml.fail("fromto has two equal points", "give two different ones");
         if (size.empty()) xml.fail(fmt::format("a {} with fromto has no size", type), "give its radius");
-        pose = {0.5 * (from + to), shortest_turn(Vec3::UnitZ(), (to - from).normalized()).normalized()};
-        const double half = 0.5 * (to - from).norm();
+        pose = pose_between(xml, fromto);
+        const double half =
+            0.5 * Vec3(fromto[3] - fromto[0], fromto[4] - fromto[1], fromto[5] - fromto[2]).norm();
         size = type == "box" || type == "ellipsoid" ? std::vector<double>{size[0], size[0], half}
                                                     : std::vector<double>{size[0], half};
     }
-    const auto needs = [&](std::size_t count) {
-        if (size.size() < count)
-            xml.fail(fmt::format("a {} takes {} sizes", type, count),
-                     fmt::format("{} are given", size.size()));
-        for (std::size_t k = 0; k < count; ++k)
-            if (!(size[k] > 0)) xml.fail(fmt::format("a size is {:g}", size[k]), "sizes must be above 0");
-    };
     if (type == "plane") {
         const bool endless = size.size() < 2 || size[0] <= 0 || size[1] <= 0;
         const double wide = size.empty() || size[0] <= 0 ? 100.0 : size[0],
@@ -192,6 +210,19 @@ GeometryPart MjcfImporter::primitive_part(const MjcfElement& element, const std:
         part.rotation = Quat(std::sqrt(0.5), std::sqrt(0.5), 0, 0);  // facing +z
         return part;
     }
+    return solid_part(xml, type, size, unit);
+}
+
+// A primitive about the origin, axis along z; sizes are half of the full ones.
+GeometryPart MjcfImporter::solid_part(const XmlElement& xml, const std::string& type,
+                                      const std::vector<double>& size, Inertial& unit) const {
+    const auto needs = [&](std::size_t count) {
+        if (size.size() < count)
+            xml.fail(fmt::format("a {} takes {} sizes", type, count),
+                     fmt::format("{} are given", size.size()));
+        for (std::size_t k = 0; k < count; ++k)
+            if (!(size[k] > 0)) xml.fail(fmt::format("a size is {:g}", size[k]), "sizes must be above 0");
+    };
     if (type == "sphere") {
         needs(1);
         unit = sphere_inertial(size[0]);
@@ -220,6 +251,35 @@ GeometryPart MjcfImporter::primitive_part(const MjcfElement& element, const std:
              "use plane, hfield, sphere, capsule, ellipsoid, cylinder, box or mesh");
 }
 
+// A primitive in the place of a mesh: that of the box which has the mesh's principal moments, the longest side along z.
+GeometryPart MjcfImporter::fitted_part(const MjcfElement& element, const std::string& type, Inertial& unit,
+                                       Pose& pose) {
+    const XmlElement& xml = element.xml();
+    Inertial mesh;
+    mesh_part(element, mesh);
+    if (!(mesh.mass > 0))
+        xml.fail(fmt::format("a {} cannot be fitted to a mesh without volume", type.substr(0, 40)),
+                 "give its size");
+    const Eigen::SelfAdjointEigenSolver<Mat3> principal(mesh.inertia);
+    const Vec3 moments = principal.eigenvalues().reverse();
+    Mat3 axes = principal.eigenvectors().rowwise().reverse();
+    if (axes.determinant() < 0) axes.col(0) *= -1;
+    const double scale = element.number("fitscale", 1);
+    if (!(scale > 0)) xml.fail(fmt::format("fitscale is {:g}", scale), "it must be above 0");
+    Vec3 half;  // of a box of mass m: m (a_j^2 + a_k^2) / 3 = I_i
+    for (int k = 0; k < 3; ++k)
+        half[k] = scale * std::sqrt(std::max(1.5 * (moments.sum() - 2 * moments[k]) / mesh.mass, 0.0));
+    std::vector<double> size{half[0], half[1], half[2]};
+    const double across = 0.5 * (half[0] + half[1]);
+    if (type == "sphere") size = {half.mean()};
+    if (type == "cylinder") size = {across, half[2]};
+    if (type == "capsule") size = {across, std::max(half[2] - 0.5 * across, 1e-6 * across)};
+    pose = pose * Pose{mesh.center, Quat(axes).normalized()};
+    lose(xml, Kind::converted, "primitives fitted to meshes",
+         "have the sizes that give the mesh's inertia to a box");
+    return solid_part(xml, type, size, unit);
+}
+
 // Vertices are s * R^-1 (v - p): refpos p and refquat R first, then the scale s.
 GeometryPart MjcfImporter::mesh_part(const MjcfElement& element, Inertial& unit) {
     const XmlElement& xml = element.xml();
@@ -239,6 +299,9 @@ GeometryPart MjcfImporter::mesh_part(const MjcfElement& element, Inertial& unit)
         if (!(turn.norm() > 1e-12)) asset_xml.fail("refquat has length zero", "1 0 0 0 is no rotation");
         turn = turn.normalized().conjugate();
     }
+    if (const std::string inertia = asset.text("inertia", "exact"); inertia == "shell" || inertia == "convex")
+        lose(asset_xml, Kind::approximated, fmt::format("inertia=\"{}\" of meshes", inertia),
+             "their mass fills the mesh");
     GeometryPart part;
     part.geometry.repair = true;
     Mesh mesh;
@@ -275,7 +338,7 @@ GeometryPart MjcfImporter::mesh_part(const MjcfElement& element, Inertial& unit)
         for (Triangle& t : mesh.triangles) std::swap(t[1], t[2]);
     mesh = geometry::weld(mesh, 0.0);
     geometry::orient(mesh);
-    unit = mesh_inertial(xml, mesh);
+    unit = mesh_inertial(mesh);
     if (turned && !uniform) {  // no pose and scale say this: the vertices themselves do
         part.geometry = {};
         part.geometry.vertices = mesh.vertices;
@@ -289,7 +352,8 @@ GeometryPart MjcfImporter::mesh_part(const MjcfElement& element, Inertial& unit)
     return part;
 }
 
-// A grid of heights over [-rx, rx] x [-ry, ry], row 0 at -ry; heights are scaled so that they span 0..1 before size z.
+// A grid of heights over [-rx, rx] x [-ry, ry], row 0 at -ry; in the text of `elevation` it comes last. Heights are
+// scaled so that they span 0..1 before size z.
 GeometryPart MjcfImporter::height_field_part(const MjcfElement& element, Inertial& unit) {
     const XmlElement& xml = element.xml();
     const std::string name = element.text("hfield");
@@ -301,9 +365,13 @@ GeometryPart MjcfImporter::height_field_part(const MjcfElement& element, Inertia
     const auto size_text = asset.attribute("size");
     if (!size_text) asset.fail("<hfield> has no 'size'", "give radius_x radius_y elevation base");
     const std::vector<double> size = parse_numbers(asset, "size", *size_text, 4, 4);
+    for (const double entry : size)
+        if (!(entry > 0))
+            asset.fail(fmt::format("a size of a height field is {:g}", entry), "sizes must be above 0");
     int rows = static_cast<int>(number_attribute(asset, "nrow", 0)),
         columns = static_cast<int>(number_attribute(asset, "ncol", 0));
     std::vector<double> height;
+    bool from_top = false;  // the first row is the one at +y
     if (const auto file = asset.attribute("file")) {
         const std::string path = asset_path(asset, std::string(*file));
         const std::string bytes = read_text_file(path, std::size_t{1} << 28);
@@ -324,6 +392,7 @@ GeometryPart MjcfImporter::height_field_part(const MjcfElement& element, Inertia
         }
     } else if (const auto elevation = asset.attribute("elevation")) {
         height = parse_numbers(asset, "elevation", *elevation, 4, 100'000'000);
+        from_top = true;
     }
     if (rows < 2 || columns < 2 || static_cast<double>(rows) * columns > 1e8)
         asset.fail(fmt::format("a height field has {} rows and {} columns", rows, columns),
@@ -332,6 +401,10 @@ GeometryPart MjcfImporter::height_field_part(const MjcfElement& element, Inertia
     if (height.size() != at(rows) * at(columns))
         asset.fail(fmt::format("a height field has {} heights", height.size()),
                    fmt::format("give {} x {}", rows, columns));
+    if (from_top)
+        for (int r = 0; r < rows / 2; ++r)
+            std::swap_ranges(height.begin() + r * columns, height.begin() + (r + 1) * columns,
+                             height.begin() + (rows - 1 - r) * columns);
     const auto [low, high] = std::minmax_element(height.begin(), height.end());
     const double base = *low, span = *high > *low ? *high - *low : 1.0;
     GeometryPart part;
@@ -346,7 +419,7 @@ GeometryPart MjcfImporter::height_field_part(const MjcfElement& element, Inertia
             part.geometry.triangles.push_back({a, b, e});
             part.geometry.triangles.push_back({a, e, d});
         }
-    lose(xml, Kind::approximated, "a height field is its surface", "the base below it is left out");
+    close_height_field(part.geometry, rows, columns, size[3]);
     unit = {};
     return part;
 }

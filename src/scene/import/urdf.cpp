@@ -2,6 +2,8 @@
 #include <cmath>
 #include <deque>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -49,6 +51,27 @@ struct Joint {
     double effort = 1e300, speed = 1e300;
 };
 
+// <joint> and <material> are other things in transmissions and in the robot: each is checked where it is read.
+const Names& urdf_attributes(std::string_view element) {
+    static const std::map<std::string, Names, std::less<>> table = {
+        {"link", {"name", "type"}},
+        {"joint", {"name", "type"}},
+        {"parent", {"link"}},
+        {"child", {"link"}},
+        {"axis", {"xyz"}},
+        {"mass", {"value"}},
+        {"visual", {"name"}},
+        {"collision", {"name"}},
+        {"box", {"size"}},
+        {"sphere", {"radius"}},
+        {"cylinder", {"radius", "length"}},
+        {"capsule", {"radius", "length"}},
+        {"mesh", {"filename", "scale"}},
+        {"mimic", {"joint", "multiplier", "offset"}},
+        {"inertia", {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"}}};
+    return table.find(element)->second;
+}
+
 class UrdfImporter : Importer {
   public:
     UrdfImporter(const std::string& file, const ImportOptions& options)
@@ -65,10 +88,32 @@ class UrdfImporter : Importer {
         make_mimics();
         make_transmissions(robot);
         list_unused_limits();
+        std::vector<XmlElement> element_of(out_.scene.joints.size());
+        for (const Joint& joint : joints_)
+            if (joint.index >= 0) element_of[at(joint.index)] = joint.element;
+        start_within_limits([&](int joint, int) { return element_of[at(joint)]; });
+        for (ActuatorSpec& actuator : out_.scene.actuators) {
+            const std::vector<double>& start = out_.scene.joints[at(actuator.joint)].start;
+            if (actuator.type == ActuatorSpec::Type::position && !start.empty())
+                actuator.target = actuator.gear * start[0];
+        }
         return std::move(out_);
     }
 
   private:
+    // Other programs have attributes of their own, which are listed; what looks like a slip is refused.
+    void check(const XmlElement& element) {
+        const Names& known = urdf_attributes(element.name());
+        for (const auto& [name, unused] : element.attributes()) {
+            if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+            const std::string called(name.substr(0, 60)), cure = suggestion(called, known);
+            if (cure.starts_with("did you mean"))
+                element.fail(fmt::format("<{}> has an unknown attribute '{}'", element.name(), called), cure);
+            lose(element, Kind::left_out, fmt::format("the attribute '{}' of <{}>", called, element.name()),
+                 "is for another program");
+        }
+    }
+
     void read_top(const XmlElement& robot) {
         static const Names other = {"gazebo",      "sensor",       "ros2_control",  "group",
                                     "group_state", "end_effector", "virtual_joint", "disable_collisions",
@@ -85,6 +130,9 @@ class UrdfImporter : Importer {
                 read_material(child);
             else if (name == "transmission")
                 continue;
+            else if (name.starts_with("xacro:"))
+                child.fail(fmt::format("<{}> is a macro", name.substr(0, 60)),
+                           "expand the file first: xacro robot.urdf.xacro > robot.urdf");
             else if (std::find(other.begin(), other.end(), name) != other.end() ||
                      name.find(':') != std::string::npos)
                 lose(child, Kind::left_out, "<" + name.substr(0, 60) + ">", "is for another program");
@@ -99,6 +147,7 @@ class UrdfImporter : Importer {
         static const Names known = {"inertial", "visual", "collision", "sensor", "self_collision_checking",
                                     "contact",  "audio"};
         check_children(element, known);
+        check(element);
         Link link;
         link.element = element;
         link.name = needed_attribute(element, "name");
@@ -126,6 +175,7 @@ class UrdfImporter : Importer {
                                     "hardwareInterface"};
         static const Names types = {"revolute", "continuous", "prismatic", "fixed", "floating", "planar"};
         check_children(element, known);
+        check(element);
         Joint joint;
         joint.element = element;
         joint.name = needed_attribute(element, "name");
@@ -153,10 +203,11 @@ class UrdfImporter : Importer {
             lose(texture, Kind::left_out, "textures", "bodies have one colour");
     }
 
-    int link_named(const XmlElement& joint, const char* tag) const {
+    int link_named(const XmlElement& joint, const char* tag) {
         const XmlElement element = joint.child(tag);
         if (!element)
             joint.fail(fmt::format("the joint has no <{}>", tag), fmt::format("add <{} link=\"...\"/>", tag));
+        check(element);
         const std::string name = needed_attribute(element, "link");
         const auto found = link_index_.find(name);
         if (found == link_index_.end()) {
@@ -227,6 +278,8 @@ class UrdfImporter : Importer {
         check_children(element, Names{"origin", "mass", "inertia"});
         const XmlElement mass = element.child("mass"), inertia = element.child("inertia");
         if (!mass) element.fail("an inertial has no <mass>", "add <mass value=\"...\"/>");
+        check(mass);
+        if (inertia) check(inertia);
         Inertial result;
         if (!mass.attribute("value")) mass.fail("<mass> has no 'value'", "add it");
         result.mass = number_attribute(mass, "value", 0.0);
@@ -341,6 +394,7 @@ class UrdfImporter : Importer {
         for (XmlElement child = link.element.first_child(); child; child = child.next()) {
             if (child.name() != "visual" && child.name() != "collision") continue;
             check_children(child, Names{"origin", "geometry", "material", "verbose"});
+            check(child);
             if (child.name() != wanted) {
                 ++shown;
                 continue;
@@ -361,6 +415,7 @@ class UrdfImporter : Importer {
         const XmlElement shape = geometry.first_child();
         if (!shape) geometry.fail("<geometry> is empty", "add box, cylinder, sphere, capsule or mesh");
         check_children(geometry, Names{"box", "cylinder", "sphere", "capsule", "mesh"});
+        check(shape);
         const auto length = [&](const char* name) {
             if (!shape.attribute(name))
                 shape.fail(fmt::format("<{}> has no '{}'", shape.name(), name), "add it");
@@ -481,9 +536,10 @@ class UrdfImporter : Importer {
         }
     }
 
-    Vec3 axis_of(const Joint& joint, const Link& link) const {
+    Vec3 axis_of(const Joint& joint, const Link& link) {
         Vec3 axis = Vec3::UnitX();
         if (const XmlElement element = joint.element.child("axis")) {
+            check(element);
             if (!element.attribute("xyz")) element.fail("<axis> has no 'xyz'", "add it");
             axis = vec3_attribute(element, "xyz", axis);
             if (!(axis.norm() > 1e-12)) element.fail("the axis has length zero", "give a direction");
@@ -547,6 +603,7 @@ class UrdfImporter : Importer {
         for (const Joint& joint : joints_) {
             const XmlElement mimic = joint.element.child("mimic");
             if (!mimic || joint.index < 0) continue;
+            check(mimic);
             const std::string name = needed_attribute(mimic, "joint");
             const auto found = joint_index_.find(name);
             if (found == joint_index_.end())
@@ -569,8 +626,22 @@ class UrdfImporter : Importer {
                 lose(mimic, Kind::converted, "a mimic with multiplier 0", "became limits that meet");
                 continue;
             }
-            if (coupling.offset != 0) out_.scene.joints[at(joint.index)].start = {coupling.offset};
             out_.scene.joints.push_back(coupling);
+            mimics_[joint.index] = {mimic, other.index};
+        }
+        refuse_circles();
+    }
+
+    void refuse_circles() const {
+        std::set<int> fine;
+        for (const auto& [index, unused] : mimics_) {
+            std::set<int> row;
+            for (auto place = mimics_.find(index); place != mimics_.end() && fine.count(place->first) == 0;
+                 place = mimics_.find(place->second.of))
+                if (!row.insert(place->first).second)
+                    place->second.element.fail("joints mimic each other in a circle",
+                                               "let one of them move by itself");
+            fine.merge(row);
         }
     }
 
@@ -631,7 +702,9 @@ class UrdfImporter : Importer {
         lose(element, Kind::converted,
              fmt::format("<transmission> became the {} actuator '{}'", types[static_cast<int>(actuator.type)],
                          actuator.name),
-             "its target is 0 until one is set");
+             actuator.type == ActuatorSpec::Type::position
+                 ? "it holds the joint where it starts until a target is set"
+                 : "its target is 0 until one is set");
         out_.scene.actuators.push_back(actuator);
     }
 
@@ -657,6 +730,11 @@ class UrdfImporter : Importer {
     std::unordered_map<std::string, int> link_index_, joint_index_;
     std::unordered_map<std::string, std::array<double, 3>> colors_;
     std::vector<int> order_;  // links, parents first
+    struct Mimic {
+        XmlElement element;
+        int of = -1;
+    };
+    std::map<int, Mimic> mimics_;  // by joint of the scene
 };
 
 }  // namespace
