@@ -5,6 +5,7 @@
 #include <functional>
 #include <sstream>
 
+#include "math/rotation.hpp"
 #include "scene/builtin/articulated_scene_families.hpp"
 #include "tenon/simulation.hpp"
 
@@ -15,11 +16,6 @@ Scene built(const std::string& name, const std::map<std::string, ParamValue>& va
     const BuiltinScene* found = find_builtin(name);
     EXPECT_NE(found, nullptr) << name;
     return make_builtin(*found, values);
-}
-
-Vec3 spin_of(const Mat34& q, const Mat34& rate) {
-    const Mat3 W = rate.leftCols<3>() * q.leftCols<3>().inverse();
-    return 0.5 * Vec3(W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1));
 }
 
 // Free rigid rotation: body-frame Euler equations by RK4 with small steps.
