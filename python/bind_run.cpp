@@ -244,7 +244,7 @@ void bind_run(py::module_& module) {
 >>> with tempfile.TemporaryDirectory() as folder:
 ...     run = tenon.run("physical-pendulum", os.path.join(folder, "swing.tenon"), seconds=0.1)
 ...     run.q.shape[1:]
-(1, 3, 4)
+(2, 3, 4)
 )");
     run.def(py::init([](const py::object& file) { return std::make_unique<RunReader>(file_name(file)); }),
             py::arg("file"))

@@ -59,6 +59,8 @@ double AffineMethod::coasting_travel(const CandidatePair& pair) const {
 
 // Loads that press what touches already, however hard, are held by its barrier from where it is: no impact.
 bool AffineMethod::touches_at_start(int k) {
+    const CandidatePair& pair = field_.pair(k);
+    for (const int body : {pair.a, pair.b}) field_.set_pose(body, bodies_.body[body].start);
     field_.evaluate(k);
     const PairContacts& contacts = field_.contacts(k);
     return !contacts.points.empty() && contacts.closest - contacts.range.separation < contacts.range.dhat;
