@@ -178,7 +178,7 @@ int check_verb(const CheckRequest& request) {
     check_method(scene, findings);
     check_meshes(model, findings);
     check_contact(scene, model, opened_start(scene, model, state), findings);
-    for (const std::string& doubt : run::unit_warnings(scene, model))
+    for (const std::string& doubt : run::start_warnings(scene, model))
         findings.push_back({false, "units", doubt});
     const Totals totals = count(model, state);
     const AccuracyNote accuracy = check_accuracy(scene, model, state);

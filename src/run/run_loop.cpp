@@ -113,7 +113,7 @@ class Run {
         checker_.emplace(simulation_, options.count_intersections);
         const std::string warning = rounding_warning(simulation_.scene(), steps_);
         if (!warning.empty()) builder_->warn(warning);
-        for (const std::string& doubt : unit_warnings(simulation_.scene(), simulation_.model()))
+        for (const std::string& doubt : start_warnings(simulation_.scene(), simulation_.model()))
             builder_->warn(doubt);
         for (const std::string& told : handed_over_) builder_->warn(told);
         // articulated says itself what it makes of them

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "model/joint_rows.hpp"
+
 namespace tenon::run {
 namespace {
 
@@ -51,10 +53,32 @@ void large_angles(const Scene& scene, std::vector<std::string>& warnings) {
     }
 }
 
+// A joint that starts beyond its limits is thrown back to them with the energy of stiff limits.
+void starts_beyond_limits(const Model& model, std::vector<std::string>& warnings) {
+    for (const Joint& joint : model.joints) {
+        if (joint.spec.type == JointType::distance || joint.spec.type == JointType::coupling) continue;
+        const auto count =
+            std::min<std::size_t>(joint.spec.drives.size(), joint_coordinate_count(joint.spec.type));
+        for (std::size_t k = 0; k < count; ++k) {
+            if (!joint.spec.drives[k].limits) continue;
+            const auto& [low, high] = *joint.spec.drives[k].limits;
+            const double start = joint.start_coordinate[k], within = std::clamp(start, low, high);
+            const bool angle = coordinate_is_angle(joint.spec.type, static_cast<int>(k));
+            if (std::abs(start - within) <= 1e-9 * std::max(1.0, std::abs(start))) continue;
+            warnings.push_back(
+                fmt::format("joint '{}' starts at {:.4g} {}, outside its limits {:.4g} to {:.4g}: the first "
+                            "step throws it back; "
+                            "start it within them, with \"position\": {:.4g}",
+                            joint.spec.name, start, angle ? "rad" : "m", low, high, within));
+        }
+    }
+}
+
 }  // namespace
 
-std::vector<std::string> unit_warnings(const Scene& scene, const Model& model) {
+std::vector<std::string> start_warnings(const Scene& scene, const Model& model) {
     std::vector<std::string> warnings;
+    starts_beyond_limits(model, warnings);
     large_meshes(scene, model, warnings);
     large_angles(scene, warnings);
     return warnings;

@@ -1,4 +1,4 @@
-// Numbers of a scene that are allowed but look like another unit.
+// What is allowed in a scene but hardly meant.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace tenon::run {
 
-// Meshes that look like millimetres, joint limits that look like degrees: each with its place and the cure.
-std::vector<std::string> unit_warnings(const Scene& scene, const Model& model);
+// Meshes that look like millimetres, joint limits that look like degrees, joints that start outside their limits: each with
+// its place and the cure.
+std::vector<std::string> start_warnings(const Scene& scene, const Model& model);
 
 }  // namespace tenon::run

@@ -136,6 +136,22 @@ TEST(Mistakes, LimitsInDegreesAreDoubted) {
     EXPECT_NE(outcome.out.find("90 degrees are 1.571 rad"), std::string::npos) << outcome.out;
 }
 
+// A hinge of an arm that lies along x, which may only be between half a radian and one: it starts at zero.
+TEST(Mistakes, AJointThatStartsOutsideItsLimitsIsTold) {
+    const Folder folder;
+    std::ofstream(folder / "arm.json")
+        << R"({"tenon": 1, "seconds": 0.02, "method": "articulated", "bodies": [
+        {"name": "arm", "shape": {"type": "box", "size": [1, 0.1, 0.1]}, "position": [0.5, 0, 0]}],
+        "joints": [{"name": "hinge", "type": "hinge", "bodies": ["world", "arm"], "axis": [0, 0, 1],
+                    "drives": [{"limits": [0.5, 1]}]}]})";
+    const Outcome told = tenon("check arm.json", folder);
+    EXPECT_NE(told.out.find("joint 'hinge' starts at 0 rad, outside its limits 0.5 to 1"), std::string::npos)
+        << told.out;
+    EXPECT_NE(told.out.find("\"position\": 0.5"), std::string::npos) << told.out;
+    const Outcome good = tenon("check arm.json --set joints[hinge].position=0.5", folder);
+    EXPECT_EQ(good.out.find("outside its limits"), std::string::npos) << good.out << good.err;
+}
+
 // Falling for 0.4 s: 0.785 m. What is expected later is not judged in a shorter run, and it is said.
 TEST(Mistakes, LaterExpectationsAreSkippedAndTold) {
     const Folder folder;
