@@ -8,6 +8,7 @@
 #include "bench/impulse_parts.hpp"
 #include "export/svg_plot.hpp"
 #include "math/parallel.hpp"
+#include "math/rotation.hpp"
 
 namespace tenon::bench::impulse_parts {
 namespace {
@@ -46,16 +47,11 @@ class Phenomena {
         std::array<bool, kinds> counted{};
     };
 
-    static Vec3 spin(const State& state, int i) {
-        const Mat3 W = state.rate[i].leftCols<3>() * state.q[i].leftCols<3>().transpose();
-        return 0.5 * Vec3(W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1));
-    }
-
     // Clears what this contact speaks against.
     static void judge(const Model& model, const State& state, const Contact& c, double load,
                       std::array<bool, kinds>& all) {
-        const Vec3 wa = spin(state, c.a), wb = spin(state, c.b), arm_a = c.point - state.q[c.a].col(3),
-                   arm_b = c.point - state.q[c.b].col(3);
+        const Vec3 wa = spin_of(state.q[c.a], state.rate[c.a]), wb = spin_of(state.q[c.b], state.rate[c.b]),
+                   arm_a = c.point - state.q[c.a].col(3), arm_b = c.point - state.q[c.b].col(3);
         const Vec3 va = state.rate[c.a].col(3), vb = state.rate[c.b].col(3);
         Vec3 slip = vb + wb.cross(arm_b) - va - wa.cross(arm_a);
         slip -= c.normal.dot(slip) * c.normal;

@@ -39,14 +39,14 @@ long count_dofs(const Scene& scene, const Model& model, const State& state) {
 
 // Numerical damping that is no small part of the motion, and is not an impact's. `lift`: the energy that lifts all that moves
 // by a length that nobody sees; what only settles on the ground exchanges no more.
-std::string integrator_warning(const Report& report, double integrator, double lift) {
+std::string integrator_warning(const Report& report, double integrator, double lift, bool first_order) {
     constexpr double told = 0.05;
     const double exchanged = std::max(report.books.turnover, report.books_kinetic);
     const double share = integrator / exchanged;
     if (report.tets > 0 || !(std::abs(share) > told) || exchanged <= lift) return {};
     return fmt::format("the integrator {} {:.0f} % of the energy that was exchanged: take a smaller step{}",
                        share > 0 ? "took" : "added", 100 * std::abs(share),
-                       report.method == "affine" ? ", or integrator = bdf2" : "");
+                       first_order ? ", or integrator = bdf2" : "");
 }
 
 }  // namespace
@@ -112,6 +112,10 @@ ReportBuilder::ReportBuilder(const Scene& scene, const Model& model, const State
     for (const ElasticBody& body : model.elastic)
         for (const double mass : body.vertex_mass) total_mass_ += mass;
     weight_ = total_mass_ * state.gravity;
+    const auto integrator = scene.method_params.find("integrator");
+    first_order_ =
+        scene.method == "affine" && (integrator == scene.method_params.end() ||
+                                     integrator->second == ParamValue(std::string("implicit-euler")));
     time_ = start.time;
 }
 
@@ -193,7 +197,8 @@ Report ReportBuilder::finish(const std::string& status, double wall_seconds) con
     Report report = report_;
     constexpr double unseen = 1e-3, still = 1e-6;  // of a body's size; the second: in a second
     const double lift = weight_.norm() * unseen * size_ + 0.5 * total_mass_ * std::pow(still * size_, 2);
-    if (const std::string damped = integrator_warning(report, integrator_whole_, lift); !damped.empty())
+    if (const std::string damped = integrator_warning(report, integrator_whole_, lift, first_order_);
+        !damped.empty())
         report.warnings.push_back(damped);
     report.status = status;
     report.wall_seconds = wall_seconds;

@@ -35,6 +35,7 @@ class ReportBuilder {
     double iterations_ = 0, contacts_ = 0;
     double time_ = 0;
     bool closed_ = false;
+    bool first_order_ = false;  // affine's implicit Euler, where BDF2 could be taken
     Vec3 start_momentum_ = Vec3::Zero(), weight_ = Vec3::Zero();
     double size_ = 0;              // m, of the largest body that moves
     double integrator_whole_ = 0;  // J, the integrator's share of steps whose forces are all known

@@ -38,14 +38,8 @@ std::string range_text(const KeyInfo& info) {
     return low && high ? low_text + " and " + high_text : low ? low_text : high_text;
 }
 
-// Lengths and velocities whose squares and cubes are still numbers that can be told apart.
-constexpr double beyond_measure = 1e15;
-
 void check_number(const Context& context, const Where& where, double value, const KeyInfo& info) {
     if (!std::isfinite(value)) context.fail(where, "is not a finite number", "give a finite number");
-    if (info.is_length() && std::abs(value) > beyond_measure)
-        context.fail(where, fmt::format("{:g} {} is beyond all measure", value, info.unit),
-                     fmt::format("must be at most {:g} in size", beyond_measure));
     const bool low = value < info.min || (info.open_min && value == info.min);
     const bool high = value > info.max || (info.open_max && value == info.max);
     if (low || high)

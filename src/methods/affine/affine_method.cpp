@@ -81,7 +81,7 @@ AffineMethod::AffineMethod(const Model& model, const State& state, const Setting
     scale_.dhat = settings.dhat > 0.0       ? settings.dhat
                   : model.contact_spec.dhat ? *model.contact_spec.dhat
                                             : std::min(1e-3 * length, 0.05 * thinnest_body(model, state));
-    bounces_ = settings.restitution_speed == 0.0 && something_bounces(model, settings.restitution);
+    bounces_ = impacts_follow_law(model, settings);
     if (bounces_ && !settings.integrator_given) settings_.integrator = Integrator::bdf2;
     if (bounces_ && settings.dhat == 0.0 && !model.contact_spec.dhat)
         scale_.dhat = std::min(scale_.dhat, bounce_range * thinnest_body(model, state));

@@ -77,7 +77,7 @@ class AffineMethod final : public Stepper, public OpensStart {
     Settings settings_;
     ContactScale scale_;
     ContactField field_;
-    bool bounces_ = false;            // some pair has a restitution, and impacts follow its law
+    bool bounces_ = false;            // impacts follow the law of restitution
     std::vector<Mat34> rate_before_;  // the step under way
     std::vector<MetPoint> met_;       // where bodies touch at its end; empty when nothing bounced in it
     FacetRolling rolling_;

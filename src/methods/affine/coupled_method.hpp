@@ -52,7 +52,7 @@ class CoupledMethod final : public Stepper, public OpensStart {
     CoupledSystem system_;
     StageTimer timer_;
     ContactScale scale_;
-    bool bounces_ = false;                        // some pair has a restitution, and impacts follow its law
+    bool bounces_ = false;                        // impacts follow the law of restitution
     int impacts_ = 0;                             // of the last step
     std::vector<std::pair<int, Vec3>> impulses_;  // of contacts, N s on a: instead of the step's forces
     FacetRolling rolling_;

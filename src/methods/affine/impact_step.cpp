@@ -196,4 +196,9 @@ bool something_bounces(const Model& model, double restitution) {
     return restitution >= 0.0 ? restitution > 0.0 : wanted_restitution(model) > 0.0;
 }
 
+bool impacts_follow_law(const Model& model, const Settings& settings) {
+    if (settings.restitution_speed != 0.0) return false;
+    return settings.integrator == Integrator::bdf2 || something_bounces(model, settings.restitution);
+}
+
 }  // namespace tenon::affine

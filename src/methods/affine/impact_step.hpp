@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "methods/affine/integrator.hpp"
+#include "methods/affine/settings.hpp"
 #include "tenon/method.hpp"
 
 namespace tenon::affine {
@@ -40,5 +41,9 @@ ImpactResult find_impacts(const ImpactStep& step, std::vector<MetPoint>& points)
 
 // Whether any pair that may touch bounces at all.
 bool something_bounces(const Model& model, double restitution);
+
+// Whether impacts follow Newton's law: where something bounces, and with BDF2, whose barrier gives
+// back what it took from a body that lands.
+bool impacts_follow_law(const Model& model, const Settings& settings);
 
 }  // namespace tenon::affine
