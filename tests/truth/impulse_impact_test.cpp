@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "methods/impulse_scene.hpp"
+#include "model/rigid_state.hpp"
 
 namespace tenon {
 namespace {
@@ -156,6 +157,92 @@ TEST(TruthImpulseImpact, FloorCarriesTheWeight) {
                     << boxes << " boxes, sleeping " << sleeping << ", step " << step;
             }
         }
+}
+
+// The end of a square bar, along z, on a free thin rod along y, off its middle and without restitution. The rod turns away
+// from the bar, so that the bar's edge nearest to the middle of the rod hands over
+//   J = v / (1/m1 + 1/m2 + y1^2/I1 + y2^2/I2).
+// Within a step the rod then turns by up to hundreds of radians, with its moments 1250 to 1.
+TEST(TruthImpulseImpact, BarSetsAThinRodSpinningWithoutAddingEnergy) {
+    const double side = 0.004, thin = 0.002, length = 0.1, offset = 0.02, way = 0.17;
+    const double m1 = 7800 * side * side * length, m2 = 1000 * thin * thin * length;
+    const double I1 = m1 * (length * length + side * side) / 12,
+                 I2 = m2 * (length * length + thin * thin) / 12;
+    const double y1 = side / 2, y2 = offset - side / 2;
+    for (double dt : {0.02, 0.01, 0.005, 0.001})
+        for (double speed : {1.0, 5.0, 20.0, 100.0, 500.0}) {
+            Scene scene = make_scene(0.0);
+            scene.gravity = Vec3::Zero();
+            scene.dt = dt;
+            BodySpec& bar = add_body(scene, add_box(scene, Vec3(side, side, length)),
+                                     Vec3(0, offset, -0.5 * (thin + length) - way));
+            bar.mass = m1;
+            bar.linear_velocity = Vec3(0, 0, speed);
+            add_body(scene, add_box(scene, Vec3(thin, length, thin)), Vec3::Zero()).mass = m2;
+            Simulation simulation(scene);
+            const double J = speed / (1 / m1 + 1 / m2 + y1 * y1 / I1 + y2 * y2 / I2),
+                         start = 0.5 * m1 * speed * speed;
+            const int steps = static_cast<int>(std::ceil(way / speed / dt)) + 6;
+            bool met = false;
+            for (int step = 0; step < steps; ++step) {
+                simulation.step();
+                const State& state = simulation.state();
+                const model::RigidState bodies[] = {model::rigid_state(state, 0),
+                                                    model::rigid_state(state, 1)};
+                double energy = 0;
+                for (int k : {0, 1})
+                    energy += model::kinetic_energy(bodies[k], k == 0 ? m1 : m2,
+                                                    simulation.model().bodies.moments_of_inertia(k));
+                EXPECT_LE(energy, (1 + 1e-6) * start) << speed << " m/s, " << dt << " s, step " << step;
+                if (met || bodies[1].velocity.z() == 0) continue;
+                met = true;
+                EXPECT_NEAR(m2 * bodies[1].velocity.z(), J, 0.001 * J) << speed << " m/s, " << dt << " s";
+                EXPECT_NEAR(I2 * bodies[1].spin.x(), J * y2, 0.001 * J * y2)
+                    << speed << " m/s, " << dt << " s";
+                EXPECT_NEAR(energy, start - 0.5 * J * speed, 0.001 * start);
+            }
+            EXPECT_TRUE(met) << speed << " m/s, " << dt << " s";
+        }
+}
+
+// A free rod that turns by more than a radian in a step, nearly about a transverse axis: as a symmetric top, by
+//   R(t) = exp(t L / I1) R(0) exp(t (1/I3 - 1/I1) L3 e3), whatever the step.
+TEST(TruthImpulseImpact, ThinRodTurningFarInAStepMovesAsASymmetricTop) {
+    for (double dt : {0.02, 0.005}) {
+        Scene scene = make_scene(0.0);
+        scene.gravity = Vec3::Zero();
+        scene.dt = dt;
+        const Vec3 spin(80, 3, -5);
+        add_body(scene, add_box(scene, Vec3(0.002, 0.1, 0.002)), Vec3::Zero()).angular_velocity = spin;
+        Simulation simulation(scene);
+        const Vec3 moments = simulation.model().bodies.moments_of_inertia(0), L = moments.cwiseProduct(spin);
+        const double t = 0.2, own = (1 / moments.y() - 1 / moments.x()) * L.y();
+        run(simulation, t);
+        const Mat3 R =
+            (exponential_map(t * L / moments.x()) * exponential_map(Vec3(0, t * own, 0))).toRotationMatrix();
+        const model::RigidState body = model::rigid_state(simulation.state(), 0);
+        EXPECT_LT((body.rotation.toRotationMatrix() - R).norm(), 1e-6) << dt;
+        const Vec3 now = R * moments.cwiseInverse().cwiseProduct(R.transpose() * L);
+        EXPECT_LT((body.spin - now).norm(), 1e-6 * spin.norm()) << dt;
+    }
+}
+
+// The same with three different moments: energy and angular momentum stay.
+TEST(TruthImpulseImpact, ThinBladeTurningFarInAStepKeepsEnergyAndMomentum) {
+    Scene scene = make_scene(0.0);
+    scene.gravity = Vec3::Zero();
+    scene.dt = 0.02;
+    const Vec3 spin(2, 60, 40);
+    add_body(scene, add_box(scene, Vec3(0.1, 0.01, 0.002)), Vec3::Zero()).angular_velocity = spin;
+    Simulation simulation(scene);
+    const Vec3 moments = simulation.model().bodies.moments_of_inertia(0), L = moments.cwiseProduct(spin);
+    const double energy = 0.5 * spin.dot(L);
+    for (int step = 0; step < 100; ++step) {
+        simulation.step();
+        const model::RigidState body = model::rigid_state(simulation.state(), 0);
+        EXPECT_NEAR(model::kinetic_energy(body, 0.0, moments), energy, 0.02 * energy) << step;
+        EXPECT_LT((model::spin_momentum(body, moments) - L).norm(), 1e-9 * L.norm()) << step;
+    }
 }
 
 }  // namespace

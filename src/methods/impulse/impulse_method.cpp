@@ -9,6 +9,7 @@
 #include "math/rotation.hpp"
 #include "math/static_partition.hpp"
 #include "methods/impulse/decomposition.hpp"
+#include "methods/impulse/fast_turning.hpp"
 #include "methods/impulse/ffd.hpp"
 #include "model/rigid_state.hpp"
 
@@ -27,6 +28,9 @@ constexpr double substep_rate = 1200;  // 1/s
 constexpr double most_missing_load = 0.02;
 // Normals of one flat contact agree to this much (1 - cosine).
 constexpr double parallel_normals = 1e-9;
+// Half the angle turned in a step times the spread of the moments of inertia: the rate at which the midpoint rule's iteration
+// converges, or does not. Beyond this it is far; and the share of its energy that a body's free turning may change.
+constexpr double far_turn = 4.0, energy_change_far = 0.01, energy_change_near = 0.5;
 
 // Inverse mass and inertia with the axes in `fixed` held: the inverse of the free part, zero elsewhere.
 InverseMass inverse_mass(const Bodies& bodies, const State& state, int i) {
@@ -54,6 +58,22 @@ InverseMass inverse_mass(const Bodies& bodies, const State& state, int i) {
     }
     m.I = {inverse(0, 0), inverse(0, 1), inverse(0, 2), inverse(1, 1), inverse(1, 2), inverse(2, 2)};
     return m;
+}
+
+// Free flight, and the turn that contacts add to it. Where the body turns too far for the midpoint rule and its energy
+// changes by that, it is done again in a way that keeps energy.
+void fly(model::RigidState& body, const Vec3& moments, const Vec3& added, double dt) {
+    const model::RigidState start = body;
+    model::advance(body, moments, dt);
+    if (!added.isZero(0)) body.rotation = (exponential_map(added) * body.rotation).normalized();
+    const double spread = moments.maxCoeff() / moments.minCoeff() - 1;
+    if (!(spread > energy_change_far)) return;
+    const bool far = 0.5 * (dt * start.spin.norm() + added.norm()) * spread > far_turn;
+    const double before = turning_energy(start, moments), after = turning_energy(body, moments);
+    const double allowed = (far ? energy_change_far : energy_change_near) * before;
+    if (!(std::abs(after - before) > allowed)) return;  // also where something is no number
+    body = start;
+    turn_far(body, moments, added, dt);
 }
 
 }  // namespace
@@ -382,12 +402,9 @@ void ImpulseMethod::integrate(const Model& model, State& state, double dt) {
         }
         const auto& fixed = bodies.fixed[i];
         const bool held = fixed[3] || fixed[4] || fixed[5];
-        model::advance(next, held ? Vec3(Vec3::Ones()) : bodies.moments_of_inertia(i), dt);
-        if (corrected_) {
-            next.position += dt * pseudo_[i].v;
-            turn += dt * pseudo_[i].w;
-        }
-        if (!turn.isZero(0)) next.rotation = (exponential_map(turn) * next.rotation).normalized();
+        if (corrected_) turn += dt * pseudo_[i].w;
+        fly(next, held ? Vec3(Vec3::Ones()) : bodies.moments_of_inertia(i), turn, dt);
+        if (corrected_) next.position += dt * pseudo_[i].v;
         model::store(next, state, i);
     });
 }
