@@ -45,7 +45,7 @@ Judged judge(const Scene& scene) {
 // for more scenes.
 TEST(ErrorEstimate, BoundsTheErrorsOfSmoothMotion) {
     const char* asked = std::getenv("TENON_SMOOTH");
-    const int count = asked ? std::atoi(asked) : 30;
+    const int count = asked ? std::atoi(asked) : 100;
     int below = 0;
     std::vector<double> ratios;
     for (int seed = 1; seed <= count; ++seed) {
