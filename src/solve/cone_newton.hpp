@@ -16,6 +16,7 @@ struct ConeProblem {
     VecX free;                     // w without x
     std::vector<double> friction;  // mu of each contact
     bool pyramid = false;
+    bool scattered = false;  // most of the matrix is zero: contacts of many bodies, each with few neighbours
 
     int contacts() const { return static_cast<int>(friction.size()); }
 };

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace tenon::solve {
 namespace {
@@ -90,6 +93,56 @@ TEST(ConeNewton, MeetsTheConditionsOnRandomProblems) {
         }
     EXPECT_GE(converged,
               0.8 * all);  // friction that jams need not have a solution that Newton finds from rest
+}
+
+// A wall of bodies, each in contact with the next ones: the LU that leaves out zeros goes the same way as the dense one.
+TEST(ConeNewton, ScatteredContactsAreSolvedAsDenseOnes) {
+    constexpr int columns = 6, rows = 8, each = 3;
+    std::mt19937 random(5);
+    std::normal_distribution<double> normal;
+    const auto vector = [&] { return Eigen::Vector3d(normal(random), normal(random), normal(random)); };
+    std::vector<std::pair<int, int>> pairs;  // -1: the ground
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < columns; ++c) {
+            pairs.emplace_back(r * columns + c, r > 0 ? (r - 1) * columns + c : -1);
+            if (c > 0) pairs.emplace_back(r * columns + c, r * columns + c - 1);
+        }
+    std::shuffle(pairs.begin(), pairs.end(), random);
+    const int contacts = each * static_cast<int>(pairs.size());
+    MatX jacobian = MatX::Zero(3 * contacts, 6 * columns * rows);
+    ConeProblem problem;
+    for (int k = 0; k < contacts; ++k) {
+        const auto [a, b] = pairs[k / each];
+        const Eigen::Vector3d up =
+            ((b == a - 1 ? Eigen::Vector3d::UnitX() : Eigen::Vector3d::UnitZ()) + 0.1 * vector())
+                .normalized();
+        Eigen::Matrix3d axes;
+        axes << up, up.unitOrthogonal(), up.cross(up.unitOrthogonal());
+        for (const auto& [body, sign] : {std::pair(a, 1.0), std::pair(b, -1.0)}) {
+            if (body < 0) continue;
+            const Eigen::Vector3d arm = 0.5 * vector();
+            for (int i = 0; i < 3; ++i) {
+                jacobian.block<1, 3>(3 * k + i, 6 * body) = sign * axes.col(i).transpose();
+                jacobian.block<1, 3>(3 * k + i, 6 * body + 3) = sign * arm.cross(axes.col(i)).transpose();
+            }
+        }
+        problem.friction.push_back(0.4);
+    }
+    problem.matrix = jacobian * jacobian.transpose();
+    problem.matrix.diagonal() *= 1 + 1e-2;
+    VecX velocity = VecX::Zero(jacobian.cols());
+    for (int b = 0; b < columns * rows; ++b)
+        velocity.segment<3>(6 * b) = 0.2 * vector() - Eigen::Vector3d(0, 0, 1);
+    problem.free = jacobian * velocity;
+    VecX dense = VecX::Zero(3 * contacts), scattered = dense;
+    const ConeNewtonResult as_dense = solve_cone_newton(problem, 60, 1e-9, dense);
+    problem.scattered = true;
+    const ConeNewtonResult found = solve_cone_newton(problem, 60, 1e-9, scattered);
+    EXPECT_TRUE(as_dense.converged);
+    EXPECT_TRUE(found.converged);
+    EXPECT_EQ(found.iterations, as_dense.iterations);
+    EXPECT_GT(dense.lpNorm<Eigen::Infinity>(), 0.1);
+    EXPECT_LT((scattered - dense).lpNorm<Eigen::Infinity>(), 1e-7 * dense.lpNorm<Eigen::Infinity>());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int kPolishRounds = 3, kPolishSweeps = 20;
 constexpr int kNewtonRows = 1500, kNewtonIterations = 15;
+constexpr int kScatteredRows = 150;  // from here on most pairs of contacts share no body
 
 // At rest gamma lambda = k_b (penetration), and lambda is the force times h.
 double compliance_of(const Settings& settings, const TouchPoint& p, double h) {
@@ -214,6 +215,7 @@ void ContactIsland::gather_cones() {
     cones_.matrix.resize(rows, rows);
     cones_.free.resize(rows);
     cones_.friction.resize(rows / 3);
+    cones_.scattered = rows > kScatteredRows && used_ > 2;
     std::vector<double> work(velocity_.size(), 0.0);
     for (int j = 0; j < rows; ++j) {
         for (int e = p.b_start[j]; e < p.b_start[j + 1]; ++e) work[p.b_index[e]] = p.b_value[e];
