@@ -59,8 +59,8 @@ class Component {
     virtual void step_path(double) {}
     // The increment is where the path has led and not the last solve's: so are the multipliers.
     virtual void end_path() {}
-    // The multipliers of the nearest iterate so far; false where there is more than bodies to go back.
-    virtual bool keep_nearest() { return true; }
+    // What belongs to the nearest iterate so far beside its bodies' places.
+    virtual void keep_nearest() {}
     virtual void go_to_nearest() {}
     // An impact, or a limit that was reached: implicit Euler goes on for a while.
     virtual void restart() {}

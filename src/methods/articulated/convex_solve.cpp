@@ -44,13 +44,13 @@ void ConvexSolve::choose_branches() {
 }
 
 // Whether every term's force is its potential's slope: then the increment is the minimum.
-bool ConvexSolve::on_branches() const {
+bool ConvexSolve::on_branches(const std::vector<BoundedTerm>& terms) const {
     double largest = 0.0;
-    for (const BoundedTerm& term : terms_) largest = std::max(largest, term.force.norm());
+    for (const BoundedTerm& term : terms) largest = std::max(largest, term.force.norm());
     bool all = true;
     each_term([&](const BoundedTerms& source, std::size_t k, std::size_t at) {
-        const double missing = (source.term_slope(k, terms_[at].at) - terms_[at].force).norm();
-        if (missing > source.term_tolerance(k) * largest + source.term_noise(k)) all = false;
+        const double missing = (source.term_slope(k, terms[at].at) - terms[at].force).norm();
+        if (!(missing <= source.term_tolerance(k) * largest + source.term_noise(k))) all = false;
     });
     return all;
 }
@@ -90,6 +90,11 @@ double ConvexSolve::step_towards(const std::vector<BoundedTerm>& next) {
                 high = length, at_high = here;
             }
         }
+    go_towards(next, length);
+    return length;
+}
+
+void ConvexSolve::go_towards(const std::vector<BoundedTerm>& next, double length) {
     for (std::size_t k = 0; k < count_; ++k) {
         terms_[k].at += length * (next[k].at - terms_[k].at);
         terms_[k].force += length * (next[k].force - terms_[k].force);
@@ -101,7 +106,6 @@ double ConvexSolve::step_towards(const std::vector<BoundedTerm>& next) {
         present[i] += length * (dq - present[i]);
         dq = present[i];
     }
-    return length;
 }
 
 int ConvexSolve::run(int most) {
@@ -122,10 +126,14 @@ int ConvexSolve::run(int most) {
                 component_.increment[i] = field_.dq[component_.bodies[i]];
         } else {
             read(next);
-            length = step_towards(next);
+            // near the minimum the slopes along the way are round-off: whether the whole way leads there is asked first
+            if (on_branches(next))
+                go_towards(next, 1.0);
+            else
+                length = step_towards(next);
         }
         // the multipliers are those of the last solve: they belong to its whole increment
-        at_minimum_ = std::abs(length - 1.0) < 1e-12 && on_branches();
+        at_minimum_ = std::abs(length - 1.0) < 1e-12 && on_branches(terms_);
         if (at_minimum_) return solves;
         if (solves >= most) {
             if (length != 1.0) component_.end_path();

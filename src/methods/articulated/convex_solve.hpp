@@ -24,8 +24,9 @@ class ConvexSolve {
     void read(std::vector<BoundedTerm>& terms);
     void choose_branches();
     double step_towards(const std::vector<BoundedTerm>& next);
+    void go_towards(const std::vector<BoundedTerm>& next, double length);
     double slope(const std::vector<BoundedTerm>& next, double length) const;
-    bool on_branches() const;
+    bool on_branches(const std::vector<BoundedTerm>& terms) const;
     template <class Visit>
     void each_term(const Visit& visit) const;
 

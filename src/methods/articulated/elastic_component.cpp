@@ -445,6 +445,20 @@ void ElasticComponent::step_path(double length) {
     }
 }
 
+void ElasticComponent::keep_nearest() {
+    for (Component* component : inner_) component->keep_nearest();
+    nearest_.resize(solids_.size());
+    for (std::size_t k = 0; k < solids_.size(); ++k) nearest_[k] = world_.solids[solids_[k]].x;
+    nearest_force_.clear();
+    for (const Attachment& a : attachments_) nearest_force_.push_back(a.force);
+}
+
+void ElasticComponent::go_to_nearest() {
+    for (Component* component : inner_) component->go_to_nearest();
+    for (std::size_t k = 0; k < solids_.size(); ++k) world_.solids[solids_[k]].x = nearest_[k];
+    for (std::size_t k = 0; k < attachments_.size(); ++k) attachments_[k].force = nearest_force_[k];
+}
+
 double ElasticComponent::update_lag(const BodyField& field, bool settled) {
     double most = 0.0;
     for (Component* component : inner_) most = std::max(most, component->update_lag(field, settled));

@@ -47,7 +47,8 @@ class ElasticComponent : public Component, private BoundedTerms {
     void move_more(double length, FieldReport& report) override;
     void begin_path() override;
     void step_path(double length) override;
-    bool keep_nearest() override { return false; }
+    void keep_nearest() override;
+    void go_to_nearest() override;
     BoundedTerms* bounded() override { return this; }
     double update_lag(const BodyField& field, bool settled) override;
     void store_branches(DriveBranches& branches) const override;
@@ -115,6 +116,8 @@ class ElasticComponent : public Component, private BoundedTerms {
     std::unordered_map<int, double> at_work_;  // per solid: its largest contact or attachment, N
     double scale_ = 0.0;                       // largest force of all
     std::vector<std::vector<Vec3>> path_;      // increments of solids in the convex solve
+    std::vector<std::vector<Vec3>> nearest_;   // vertices of solids at the iterate nearest to a solution
+    std::vector<Vec3> nearest_force_;          // of attachments there
 };
 
 }  // namespace tenon::articulated

@@ -55,7 +55,7 @@ void ElasticParts::spread_impacts(const std::vector<int>& component_of, std::vec
         }
 }
 
-void ElasticParts::couple(const BodyField& field, std::vector<Component*>& current) {
+void ElasticParts::couple(BodyField& field, std::vector<Component*>& current) {
     const int count = static_cast<int>(current.size()), solids = static_cast<int>(world_.solids.size());
     std::vector<int> component_of(field.x.size(), -1);
     for (int c = 0; c < count; ++c)
@@ -81,10 +81,13 @@ void ElasticParts::couple(const BodyField& field, std::vector<Component*>& curre
     std::vector<Component*> alone;
     for (int c = 0; c < count; ++c) {
         const int set = sets.root(c);
-        if (solids_of.count(set))
+        if (solids_of.count(set)) {
             inner_of[set].push_back(current[c]);
-        else
-            alone.push_back(current[c]);
+            continue;
+        }
+        alone.push_back(current[c]);
+        // no solid touches it: what one did in an earlier try is over
+        for (int body : current[c]->bodies) field.coupling[body].setZero();
     }
     components_.clear();
     for (auto& [set, list] : solids_of)

@@ -25,7 +25,7 @@ class ElasticParts {
     // A hit solid restarts with all components it is attached to, and the other way round. `hit`: by component.
     void spread_impacts(const std::vector<int>& component_of, std::vector<char>& hit);
     // Replaces components that solids are attached to or touch by such that hold both.
-    void couple(const BodyField& field, std::vector<Component*>& current);
+    void couple(BodyField& field, std::vector<Component*>& current);
     void commit(State& state, bool with_history);
 
     // Sub-steps: where they begin, back to there, and what BDF2 goes on from afterwards.

@@ -17,8 +17,11 @@ constexpr int most_branch_solves = 40;
 constexpr int patient_from = 6;  // linearisations of a last try, after which contacts get as many solves
 constexpr int last_try_iterations = 4;  // times the linearisations otherwise allowed
 constexpr int last_try_passes = 3;      // times the corrections
-// Distances of an iterate that was nearly a solution, and of one that is far from any: back to the former.
-constexpr double nearly = 1e3, far_away = 1e6;
+// An iterate this far from a solution, and this many times as far as the nearest one: back to that.
+constexpr double far_away = 1e6, many_times = 1e3;
+constexpr double nearly = 1e3;           // distance of an iterate that was nearly a solution
+constexpr double nearly_balanced = 0.1;  // share of the forces that it leaves unbalanced, at most
+constexpr double least_share = 1.0 / 64.0;
 
 }  // namespace
 
@@ -35,10 +38,16 @@ void NewtonLoop::near_others() {
 }
 
 // In units of what is tolerated: at most 1 at a solution.
-double NewtonLoop::distance(const Balance& balance) const {
+double NewtonLoop::distance(const Balance& balance, double scale) const {
     if (!balance.consistent) return 1e300;
     return std::max(balance.relative_gap / options_.joint_tolerance,
-                    balance.force / (force_tolerance_ * balance.scale + 1e-300));
+                    balance.force / (force_tolerance_ * scale + 1e-300));
+}
+
+// Both measured by the smaller forces of the two: a body that is thrown off leaves no more than its own huge inertia unbalanced.
+bool NewtonLoop::nearer(const Balance& now, const Balance& than, double share) const {
+    const double scale = std::min(now.scale, than.scale);
+    return distance(now, scale) < share * distance(than, scale);
 }
 
 // Contacts change sides from one linearisation to the next: to find all of them at once is worth it only where that goes on and
@@ -59,24 +68,34 @@ SolveReport NewtonLoop::run() {
         check_interrupt();
         ConvexSolve convex(field_, contacts_, component_, touched_);
         report_.solves += convex.run(most_solves(iteration));
-        if (!note(move_all()) || (may_give_up_ && turned_ > too_far)) break;
+        if (!note(move_all(share_)) || (may_give_up_ && turned_ > too_far)) break;
         if (correct() && iteration >= options_.min_iterations) {
             report_.converged = true;
             remember_joint_moves(field_, bodies);
             break;
         }
         if (!finite_) break;
-        if (distance_ > far_away && nearest_.distance < nearly) go_back();
+        if (distance_ > far_away && distance_ > many_times * nearest_.distance) {
+            go_back();  // the same way again leads as far off: a part of it
+            share_ = std::max(least_share, 0.5 * share_);
+        } else {
+            share_ = std::min(1.0, 2.0 * share_);
+        }
     }
-    if (!report_.converged && distance_ > nearest_.distance && (nearest_.distance < nearly || !finite_))
+    const bool near = nearest_.distance < std::min(nearly, nearly_balanced / force_tolerance_);
+    if (!report_.converged && distance_ > nearest_.distance &&
+        (near || !finite_ || distance_ > many_times * nearest_.distance))
         go_back();
     return report_;
 }
 
-void NewtonLoop::keep(double now) {
-    distance_ = now;
-    if (may_give_up_ || !(now < nearest_.distance) || !component_.keep_nearest()) return;
-    nearest_.distance = now;
+void NewtonLoop::keep(const Balance& now) {
+    distance_ = distance(now, now.scale);
+    const bool first = !(nearest_.distance < 1e300);
+    if (may_give_up_ || !(distance_ < 1e300) || !(first || nearer(now, nearest_.balance))) return;
+    component_.keep_nearest();
+    nearest_.distance = distance_;
+    nearest_.balance = now;
     const std::size_t count = component_.bodies.size();
     nearest_.x.resize(count), nearest_.rotation.resize(count);
     nearest_.stress.resize(count), nearest_.force_stress.resize(count);
@@ -112,33 +131,33 @@ Balance NewtonLoop::judge_iterate() {
 
 // Passes with the factors of the last solve, while each brings the iterate closer. True at the solution.
 bool NewtonLoop::correct() {
-    double before = 1e300;
+    Balance before;
     const double slow = may_give_up_ ? slow_passes : slowest_passes;
-    const int most = may_give_up_ ? options_.max_corrections : last_try_passes * options_.max_corrections;
+    const int full = may_give_up_ ? options_.max_corrections : last_try_passes * options_.max_corrections;
+    const int most = share_ < 1.0 ? 0 : full;  // they would go the rest of the way
     for (int pass = 0;; ++pass) {
         const Balance balance = judge_iterate();
         report_.residual = balance.gap;
-        const double now = distance(balance);
-        keep(now);
-        if (now <= 1.0) {
+        keep(balance);
+        if (distance_ <= 1.0) {
             double friction = component_.update_lag(field_, true);
             for (int body : touched_) friction = std::max(friction, contacts_.update_lag(field_, body, true));
             return friction <= contact_tolerance * balance.scale;
         }
-        if (!balance.consistent || pass >= most || !(now < slow * before)) break;
-        before = now;
+        if (!balance.consistent || pass >= most || (pass > 0 && !nearer(balance, before, slow))) break;
+        before = balance;
         component_.refine(field_);
         ++report_.corrections;
-        if (!note(move_all())) return false;
+        if (!note(move_all(1.0))) return false;
     }
     component_.update_lag(field_, false);
     for (int body : touched_) contacts_.update_lag(field_, body, false);
     return false;
 }
 
-FieldReport NewtonLoop::move_all() {
-    FieldReport report = move(field_, component_.bodies);
-    component_.move_more(1.0, report);
+FieldReport NewtonLoop::move_all(double share) {
+    FieldReport report = move(field_, component_.bodies, share);
+    component_.move_more(share, report);
     return report;
 }
 

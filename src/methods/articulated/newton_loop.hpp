@@ -24,10 +24,11 @@ class NewtonLoop {
     int most_solves(int iteration) const;
     bool correct();
     Balance judge_iterate();
-    FieldReport move_all();  // bodies, and what the component has beside them
+    FieldReport move_all(double share);  // bodies, and what the component has beside them
     bool note(const FieldReport& moved);
-    double distance(const Balance& balance) const;
-    void keep(double now);
+    double distance(const Balance& balance, double scale) const;
+    bool nearer(const Balance& now, const Balance& than, double share = 1.0) const;
+    void keep(const Balance& now);
     void go_back();
 
     const Options& options_;
@@ -46,11 +47,13 @@ class NewtonLoop {
     // The iterate nearest to a solution, in a last try: where the solve leads away from it, it goes on from there.
     struct Iterate {
         double distance = 1e300;
+        Balance balance;
         std::vector<Mat34> x;
         std::vector<Mat3> rotation, stress, force_stress;
     };
     Iterate nearest_;
     double distance_ = 0.0;  // of the present iterate
+    double share_ = 1.0;     // of the increments: less of them after they have led far away
 };
 
 }  // namespace tenon::articulated

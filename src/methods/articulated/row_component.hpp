@@ -29,7 +29,7 @@ class RowComponent : public Component, private BoundedTerms {
     void begin_path() override { path_ = rows_.multiplier; }
     void step_path(double length) override;
     void end_path() override { rows_.multiplier = path_; }
-    bool keep_nearest() override { return nearest_ = rows_.multiplier, true; }
+    void keep_nearest() override { nearest_ = rows_.multiplier; }
     void go_to_nearest() override { rows_.multiplier = nearest_; }
     bool reached_limit() const override;
     void project(BodyField& field, std::vector<Mat34>& at_start) override;
