@@ -1,6 +1,7 @@
 #include "geometry/tet_mesh.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -30,7 +31,8 @@ double volume_of(const TetMesh& mesh) {
 }
 
 std::string written(const std::string& name, const std::string& text) {
-    const auto path = std::filesystem::temp_directory_path() / ("tenon-tets-" + name);
+    const auto path =
+        std::filesystem::temp_directory_path() / ("tenon-tets-" + std::to_string(::getpid()) + "-" + name);
     std::ofstream(path) << text;
     return path.string();
 }

@@ -1,5 +1,6 @@
 // What the method says about its work: log, dumps, warnings, and complete reports; what it refuses.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -20,7 +21,8 @@ using test::position;
 using test::run_for;
 
 std::filesystem::path scratch(const std::string& name) {
-    const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("tenon_affine_" + name);
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("tenon_affine_" + name + "_" + std::to_string(::getpid()));
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
     return folder;

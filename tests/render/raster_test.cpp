@@ -11,6 +11,7 @@
 
 #include "render/camera.hpp"
 #include "render/image.hpp"
+#include "temporary_folder.hpp"
 #include "tenon/error.hpp"
 
 namespace tenon::render {
@@ -137,12 +138,11 @@ TEST(Image, PngRoundTrip) {
         for (int x = 0; x < image.width; ++x)
             image.at(x, y) = {static_cast<std::uint8_t>(7 * x), static_cast<std::uint8_t>(11 * y),
                               static_cast<std::uint8_t>(x * y)};
-    const auto file = std::filesystem::temp_directory_path() / "tenon_png_round_trip.png";
-    write_png(image, file.string());
-    const Image back = read_png(file.string());
+    const test::TemporaryFolder folder;
+    write_png(image, folder / "round-trip.png");
+    const Image back = read_png(folder / "round-trip.png");
     EXPECT_EQ(back.width, image.width);
     EXPECT_EQ(back.pixels, image.pixels);
-    std::filesystem::remove(file);
 }
 
 TEST(Image, UnwritableFileIsNamed) {

@@ -8,6 +8,7 @@
 #include "run/replay.hpp"
 #include "run/run_loop.hpp"
 #include "run/sqlite.hpp"
+#include "temporary_folder.hpp"
 #include "tenon/builtin.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
@@ -29,23 +30,20 @@ Scene wall(const std::string& method, double seconds) {
 class HandOver : public testing::Test {
   protected:
     void SetUp() override {
-        folder_ = std::filesystem::temp_directory_path() / "tenon-hand-over";
-        std::filesystem::create_directories(folder_);
         run::RunOptions options;
-        options.output = preview_ = (folder_ / "preview.tenon").string();
+        options.output = preview_ = folder_ / "preview.tenon";
         run::run_scene(wall("impulse", 0.3), options);
     }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
 
     run::Report go_on(const std::string& method, double from, double seconds) {
         run::RunOptions options;
-        options.output = output_ = (folder_ / "final.tenon").string();
+        options.output = output_ = folder_ / "final.tenon";
         options.hand_over = preview_;
         options.from = from;
         return run::run_scene(wall(method, seconds), options);
     }
 
-    std::filesystem::path folder_;
+    const test::TemporaryFolder folder_;
     std::string preview_, output_;
 };
 
@@ -106,10 +104,10 @@ TEST_F(HandOver, JointsOfAPreviewStayClosedAndVerifyClean) {
     scene.expect.clear();
     scene.seconds = 0.3;
     run::RunOptions options;
-    options.output = (folder_ / "four-bar.tenon").string();
+    options.output = folder_ / "four-bar.tenon";
     run::run_scene(scene, options);
     options.hand_over = options.output;
-    options.output = (folder_ / "four-bar-affine.tenon").string();
+    options.output = folder_ / "four-bar-affine.tenon";
     options.from = 0.2;
     scene.method = "affine";
     EXPECT_EQ(run::run_scene(scene, options).unconverged_steps, 0);

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "temporary_folder.hpp"
 #include "test_world.hpp"
 
 namespace tenon::test {
@@ -55,24 +56,5 @@ inline Model small_model(int bodies) {
 inline TestWorld small_world(int bodies) {
     return make_world(small_model(bodies));
 }
-
-// A folder that is gone when the test is.
-class TemporaryFolder {
-  public:
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "tenon-test-XXXXXX").string();
-        path_ = mkdtemp(name.data());
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-    const std::string& path() const { return path_; }
-    std::size_t entries() const {
-        return std::distance(std::filesystem::directory_iterator(path_),
-                             std::filesystem::directory_iterator());
-    }
-
-  private:
-    std::string path_;
-};
 
 }  // namespace tenon::test

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "run/run_loop.hpp"
+#include "temporary_folder.hpp"
 #include "tenon/builtin.hpp"
 #include "verify/verify.hpp"
 
@@ -16,8 +17,8 @@ TEST_P(AffineScene, MeetsItsExpectations) {
     const BuiltinScene* builtin = find_builtin(GetParam());
     ASSERT_NE(builtin, nullptr);
     run::RunOptions options;
-    options.output =
-        (std::filesystem::temp_directory_path() / ("affine_scene_" + GetParam() + ".tenon")).string();
+    const test::TemporaryFolder folder;
+    options.output = folder / (GetParam() + ".tenon");
     // Proving every accepted piece of the path takes longer than the run: small scenes only.
     const bool small =
         make_builtin(*builtin, {}).bodies.size() < 10 && GetParam() != "screw" && GetParam() != "gear-train";
@@ -33,7 +34,6 @@ TEST_P(AffineScene, MeetsItsExpectations) {
     verify_options.motion = small;
     const verify::Result verdict = verify::verify_run(run::RunReader(options.output), verify_options);
     EXPECT_EQ(verdict.intersections, 0);
-    std::filesystem::remove(options.output);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AffineScene,
