@@ -8,13 +8,13 @@
 namespace tenon::geometry {
 namespace {
 
-// Closest point of a triangle, and which feature it lies on: 0-2 a corner, 3-5 the edge after it, 6 the face.
-struct Closest {
+// PointOnTriangle point of a triangle, and which feature it lies on: 0-2 a corner, 3-5 the edge after it, 6 the face.
+struct PointOnTriangle {
     Vec3 point;
     int feature;
 };
 
-Closest closest_on_triangle(const Vec3& p, const Vec3& a, const Vec3& b, const Vec3& c) {
+PointOnTriangle closest_on_triangle(const Vec3& p, const Vec3& a, const Vec3& b, const Vec3& c) {
     const Vec3 ab = b - a, ac = c - a, ap = p - a;
     const double d1 = ab.dot(ap), d2 = ac.dot(ap);
     if (d1 <= 0 && d2 <= 0) return {a, 0};
@@ -102,7 +102,7 @@ class GridBuilder {
     std::size_t index(int i, int j, int k) const { return (std::size_t(k) * n_[1] + j) * n_[0] + i; }
     Vec3 position(int i, int j, int k) const { return lo_ + cell_ * Vec3(i, j, k); }
 
-    Closest closest(const Vec3& p, int triangle) const {
+    PointOnTriangle closest(const Vec3& p, int triangle) const {
         const Triangle& t = mesh_.triangles[triangle];
         return closest_on_triangle(p, mesh_.vertices[t[0]], mesh_.vertices[t[1]], mesh_.vertices[t[2]]);
     }
@@ -163,7 +163,7 @@ class GridBuilder {
                     const std::size_t node = index(i, j, k);
                     if (!band_[node]) continue;
                     const Vec3 p = position(i, j, k);
-                    const Closest c = closest(p, nearest_[node]);
+                    const PointOnTriangle c = closest(p, nearest_[node]);
                     if ((p - c.point).dot(normals_.at(mesh_, nearest_[node], c.feature)) < 0)
                         value[node] = -value[node];
                     queue.push_back(node);

@@ -10,10 +10,6 @@
 namespace tenon::kinematics {
 namespace {
 
-std::size_t at(int index) {
-    return static_cast<std::size_t>(index);
-}
-
 // Weighted residual, and the largest unweighted entry as its error.
 struct Residual {
     VecX r;
@@ -32,8 +28,8 @@ Residual residual(const Frames& frames, const std::vector<Target>& targets, doub
         out.r.segment<3>(row) = target.weight * e;
         row += 3;
         if (!target.rotation) continue;
-        const Vec3 turn =
-            logarithm_map(*target.rotation * Quat(frames.rotation[at(target.link)]).conjugate());
+        const Vec3 turn = logarithm_map(
+            *target.rotation * Quat(frames.rotation[static_cast<std::size_t>(target.link)]).conjugate());
         out.error = std::max(out.error, turn.norm());
         out.r.segment<3>(row) = target.weight * length * turn;
         row += 3;
@@ -64,11 +60,11 @@ void clamp_to_limits(const Tree& tree, VecX& q) {
 
 // Joints at a limit whose gradient pushes them on take no part in the step.
 std::vector<char> held_joints(const Tree& tree, const VecX& q, const VecX& gradient) {
-    std::vector<char> held(at(tree.freedoms), 0);
+    std::vector<char> held(static_cast<std::size_t>(tree.freedoms), 0);
     for (const Link& link : tree.links) {
         if (!link.limits || position_count(link.motion) != 1) continue;
         const double g = gradient[link.v];
-        held[at(link.v)] =
+        held[static_cast<std::size_t>(link.v)] =
             (q[link.q] <= (*link.limits)[0] && g < 0) || (q[link.q] >= (*link.limits)[1] && g > 0);
     }
     return held;
@@ -102,7 +98,7 @@ InverseResult inverse_kinematics(const Tree& tree, const std::vector<Target>& ta
         MatX J = target_jacobian(tree, frames, targets, options.rotation_length, now.r.size());
         const std::vector<char> held = held_joints(tree, result.q, J.transpose() * now.r);
         for (int k = 0; k < tree.freedoms; ++k)
-            if (held[at(k)]) J.col(k).setZero();
+            if (held[static_cast<std::size_t>(k)]) J.col(k).setZero();
         const VecX gradient = J.transpose() * now.r;
         if (gradient.norm() < 1e-14 * (1 + now.r.norm())) break;
         VecX trial = integrate(tree, result.q, damped_step(J, now.r, damping), 1.0);

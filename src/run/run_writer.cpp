@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "run/run_file.hpp"
 #include "run/run_schema.hpp"
 #include "run/sqlite.hpp"
+#include "run/writer_lock.hpp"
 #include "tenon/error.hpp"
 #include "tenon/scene_io.hpp"
 
@@ -58,11 +58,6 @@ void flush_to_disk(const std::string& file) {
     if (descriptor < 0) return;
     ::fsync(descriptor);
     ::close(descriptor);
-}
-
-[[noreturn]] void cannot_write(const std::string& file, const std::string& why) {
-    throw InputError(file, "", "cannot write the run file: " + why,
-                     "check that its folder is writable and has room");
 }
 
 std::vector<double> pose_numbers(const Pose& pose) {
@@ -147,29 +142,6 @@ void write_ignored(Database& database, const Model& model) {
         }
     }
 }
-
-// Held by whoever writes a run file. The kernel lets go of it when the process ends, however it ends.
-class WriterLock {
-  public:
-    explicit WriterLock(const std::string& run_file) : file_(run_file + "-lock") {
-        descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-        if (descriptor_ < 0) cannot_write(run_file, std::strerror(errno));
-        if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-        ::close(descriptor_);
-        throw InputError(run_file, "", "is being written by another run",
-                         "wait for it, or choose another output");
-    }
-    ~WriterLock() {
-        std::remove(file_.c_str());
-        ::close(descriptor_);
-    }
-    WriterLock(const WriterLock&) = delete;
-    WriterLock& operator=(const WriterLock&) = delete;
-
-  private:
-    std::string file_;
-    int descriptor_ = -1;
-};
 
 template <class List>
 bool finite(const List& values) {

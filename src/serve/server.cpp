@@ -1,7 +1,5 @@
 #include "serve/server.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -13,10 +11,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "serve/connection.hpp"
 #include "serve/frame_chunk.hpp"
 #include "serve/model_json.hpp"
 #include "serve/series_json.hpp"
+#include "serve/timed_server.hpp"
 #include "serve/verdict.hpp"
 #include "tenon/error.hpp"
 
@@ -35,35 +33,6 @@ constexpr long largest_times = 1L << 20;
 struct Refused {
     int status;
     std::string why;
-};
-
-milliseconds of_seconds(double seconds) {
-    return milliseconds(std::llround(1000 * seconds));
-}
-
-// httplib's server with connections that keep time.
-class TimedServer : public httplib::Server {
-  public:
-    std::atomic<bool> stopping{false};
-    double request_seconds = 10, idle_seconds = 5;
-
-  private:
-    bool process_and_close_socket(socket_t socket) override {
-        Connection connection(socket);
-        const auto stopped = [this] { return stopping.load(); };
-        while (connection.wait_for_request(of_seconds(idle_seconds), stopped)) {
-            connection.set_deadline(of_seconds(request_seconds));
-            bool closed = false;
-            const bool good = process_request(connection, false, closed, [&](Request& request) {
-                request.headers.erase("Accept-Encoding");  // nothing is gained on the same machine
-                connection.set_deadline(of_seconds(6 * request_seconds));
-            });
-            if (!good || closed) break;
-        }
-        ::shutdown(socket, SHUT_RDWR);
-        ::close(socket);
-        return true;
-    }
 };
 
 long whole_number(const Request& request, const std::string& name, long fallback, long lowest, long highest) {

@@ -8,7 +8,6 @@ namespace {
 
 constexpr double pieces_ahead = 8;        // cells are gathered for about so many pieces
 constexpr double long_piece = 0.02;       // of the bodies' size: within that much too many cells are near
-constexpr double rounding = 1e-12;        // of the coordinates
 constexpr std::size_t most_cells = 4096;  // pairs in a list; more are not worth keeping
 
 double squared_gap(const Box3& a, const Box3& b) {
@@ -122,7 +121,7 @@ SweepHit NearCells::advance(const Placed& a0, const Placed& a1, const Placed& b0
     // Ends are taken in a frame that moves with b, as in `sweep`.
     const Vec3 travel =
         carried(b1.q, b1.surface->tree.nodes()[0].center) - carried(b0.q, b0.surface->tree.nodes()[0].center);
-    const double margin = rounding * (largest_coordinate(a0) + largest_coordinate(b0));
+    const double margin = path_rounding * (largest_coordinate(a0) + largest_coordinate(b0));
     for (Entry& entry : near_) {
         if (entry.safe > travelled_ + approach) continue;
         looked_ = true;

@@ -8,8 +8,6 @@
 namespace tenon::verify {
 namespace {
 
-constexpr double rounding = 1e-12;  // of the coordinates: far more than the distances can be wrong by
-
 // Of vertices that move each for itself: half the diagonal of the box of their displacements, about its centre.
 struct Spread {
     Vec3 center = Vec3::Zero();
@@ -53,7 +51,7 @@ double approach_of_vertices(const Placed& a0, const Placed& a1, const Placed& b0
 }
 
 double rounding_of(const Placed& a, const Placed& b) {
-    return rounding * (largest_coordinate(a) + largest_coordinate(b));
+    return path_rounding * (largest_coordinate(a) + largest_coordinate(b));
 }
 
 }  // namespace

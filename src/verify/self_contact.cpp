@@ -10,7 +10,6 @@ namespace {
 constexpr double margin_of_edge = 0.25;  // of the mean edge: more makes longer lists, less more of them
 constexpr double margin_of_reach = 2.5;  // of the piece at hand; 2 would just do
 constexpr double stale = 0.05;  // part of the listed pairs that had to be swept: then they are measured again
-constexpr double rounding = 1e-12;  // of coordinates
 
 Corners corners_of(const std::vector<Vec3>& x, const Triangle& corners) {
     return {x[corners[0]], x[corners[1]], x[corners[2]]};
@@ -150,7 +149,7 @@ void SelfSweep::measure(const Placed& placed, double margin) {
     gap_.resize(pairs_.size());
     for (std::size_t k = 0; k < pairs_.size(); ++k)
         gap_[k] = closest(corners_of(reference_, pairs_[k].a), corners_of(reference_, pairs_[k].b)).distance -
-                  rounding * largest;
+                  path_rounding * largest;
     measured_ = true;
 }
 

@@ -10,6 +10,9 @@
 
 namespace tenon::verify {
 
+// Of the coordinates: far more than distances along a path can be wrong by.
+constexpr double path_rounding = 1e-12;
+
 // A binary tree of boxes over cells, in the surface's own frame. Node 0 is the root; the children of an inner
 // node lie beside each other.
 struct Node {

@@ -588,9 +588,7 @@ void CoupledMethod::load(std::istream& in) {
         opened_.clear();
         told_.clear();
     }
-    read_value(in, plan_);
-    expect_sound(plan_.integrator >= Integrator::implicit_euler && plan_.integrator <= Integrator::newmark);
-    if (plan_.wanted > 0.0) settings_.integrator = plan_.integrator;
+    plan_ = load_plan(in, settings_);
     read_value(in, scale_);
     read_value(in, eps_v_);
     read_value(in, tolerance_);

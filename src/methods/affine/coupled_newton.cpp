@@ -20,7 +20,7 @@ constexpr int most_cuts = 60;         // of a step by contact
 constexpr double shortest = 1e-9;     // part of a step that is worth taking
 constexpr double sufficient = 1e-4;   // part of the promised decrease
 constexpr double price_factor = 2.0;  // times a row's multiplier: what its residual costs
-constexpr double closed_part = 0.01,
+constexpr double trial_part = 0.01,
                  linear_part = 1e-3;  // of the tolerance: what trial states and linear solves close to
 constexpr int most_branches = 40;     // solves with other pieces of the drives' potentials
 constexpr int most_blocked = 40;      // steps one after the other of which contact leaves nearly nothing
@@ -180,7 +180,7 @@ bool CoupledNewton::make_trial(double t) {
             gap_[r] = trial_values_[r] - (1.0 - t) * values_[r];
             worst = std::max(worst, std::abs(gap_[r]));
         }
-        if (worst <= closed_part * options_.joint_tolerance) return true;
+        if (worst <= trial_part * options_.joint_tolerance) return true;
         system_.close(step_, gap_, linear_part * options_.joint_tolerance, correction_);
         if (largest_motion(correction_) > most) return false;
         for (std::size_t n = 0; n < trial_.size(); ++n)

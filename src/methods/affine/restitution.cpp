@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "math/binary_io.hpp"
 #include "methods/affine/barrier.hpp"
 
 namespace tenon::affine {
@@ -211,6 +212,14 @@ BouncePlan plan_restitution(const Model& model, const State& state, double thinn
     const BouncePlan plan = plan_bounce(wish);
     dhat = plan.dhat;
     settings.integrator = plan.integrator;
+    return plan;
+}
+
+BouncePlan load_plan(std::istream& in, Settings& settings) {
+    BouncePlan plan;
+    read_value(in, plan);
+    expect_sound(plan.integrator >= Integrator::implicit_euler && plan.integrator <= Integrator::newmark);
+    if (plan.wanted > 0.0) settings.integrator = plan.integrator;
     return plan;
 }
 

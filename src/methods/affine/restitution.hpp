@@ -6,6 +6,7 @@
 // the barrier pushes. The more steps an impact takes, the more of it comes back.
 #pragma once
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 
@@ -55,5 +56,8 @@ double wanted_restitution(const Model& model);
 // changed in place. `thinnest`: of the parts that move, m. Nothing is planned, and `wanted` is 0, where nothing bounces.
 BouncePlan plan_restitution(const Model& model, const State& state, double thinnest, double dt,
                             Settings& settings, double& dhat);
+
+// As a checkpoint has it; a plan chooses the integrator.
+BouncePlan load_plan(std::istream& in, Settings& settings);
 
 }  // namespace tenon::affine

@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-constexpr double side = 0.04;         // m, of a block
+constexpr double block_side = 0.04;   // m, of a block
 constexpr double above = 0.16;        // height of the grip between moves
 constexpr double grip_depth = 0.026;  // height of the grip over a block's bottom; finger tips are 20 mm lower
 constexpr double fit = 2e-4;          // blocks are let go this far above what they are put on
@@ -68,9 +68,10 @@ Scene make_pick_place(const Params& params) {
     const std::vector<Place> blocks = starts(params.integer("seed"));
     const Vec3 colors[] = {{0.85, 0.25, 0.2}, {0.2, 0.6, 0.3}, {0.2, 0.4, 0.85}};
     for (int k = 0; k < 3; ++k) {
-        BodySpec block = body_spec(scene, fmt::format("block-{}", k + 1), box_spec({side, side, side}),
-                                   blocks[k].at + Vec3(0, 0.5 * side + air, 0),
-                                   turn(blocks[k].yaw * 180 / M_PI, Vec3::UnitY()));
+        BodySpec block =
+            body_spec(scene, fmt::format("block-{}", k + 1), box_spec({block_side, block_side, block_side}),
+                      blocks[k].at + Vec3(0, 0.5 * block_side + air, 0),
+                      turn(blocks[k].yaw * 180 / M_PI, Vec3::UnitY()));
         block.material = aluminium;
         block.color = {colors[k].x(), colors[k].y(), colors[k].z()};
         scene.add_body(block);
@@ -79,7 +80,7 @@ Scene make_pick_place(const Params& params) {
     const bool hold = params.text("task") == "hold";
     const Place stack{{0.42, 0, 0.26}, 0.0};
     ArmPlan plan(arm, arm.home, options.opening);
-    const double closed = 0.5 * side - 0.01;  // where the fingers would be if there were no block
+    const double closed = 0.5 * block_side - 0.01;  // where the fingers would be if there were no block
     for (int k = 0; k < (hold ? 1 : 3); ++k) {
         const Place& from = blocks[k];
         const Vec3 up(0, above, 0), grip(0, grip_depth, 0);
@@ -89,12 +90,12 @@ Scene make_pick_place(const Params& params) {
         plan.wait(0.2);
         plan.line_to(from.at + up, from.yaw);
         if (hold) break;
-        const Vec3 to = stack.at + Vec3(0, k * side + fit, 0);
-        plan.move_to(stack.at + up + Vec3(0, k * side, 0), stack.yaw);
+        const Vec3 to = stack.at + Vec3(0, k * block_side + fit, 0);
+        plan.move_to(stack.at + up + Vec3(0, k * block_side, 0), stack.yaw);
         plan.line_to(to + grip, stack.yaw);
         plan.wait(0.1);
         plan.grip(options.opening, 0.3);
-        plan.line_to(stack.at + up + Vec3(0, k * side, 0), stack.yaw);
+        plan.line_to(stack.at + up + Vec3(0, k * block_side, 0), stack.yaw);
     }
     if (!hold) plan.move_to(arm.home);
     const double done = plan.time();
@@ -103,7 +104,7 @@ Scene make_pick_place(const Params& params) {
     scene.seconds = std::ceil(plan.time() / scene.dt) * scene.dt;
 
     if (hold) {
-        const double height = above + 0.5 * side - grip_depth;
+        const double height = above + 0.5 * block_side - grip_depth;
         ExpectSpec lifted =
             expect_quantity("block-1", "y", height - 2e-3, height + 2e-3, "is held by friction");
         scene.expect.push_back(lifted);
@@ -113,7 +114,7 @@ Scene make_pick_place(const Params& params) {
     for (int k = 0; k < 3 && !hold; ++k) {
         ExpectSpec put;
         put.body = fmt::format("block-{}", k + 1);
-        put.position = stack.at + Vec3(0, (k + 0.5) * side, 0);
+        put.position = stack.at + Vec3(0, (k + 0.5) * block_side, 0);
         put.within = 4e-3;
         put.note = "is in its place in the stack";
         scene.expect.push_back(put);

@@ -68,9 +68,10 @@ std::vector<Mesh> components_by_edges(const Mesh& mesh) {
     return list;
 }
 
-class Importer {
+class RigidIpcImporter {
   public:
-    Importer(const std::string& file, const std::string& mesh_root, std::vector<std::string>* warnings)
+    RigidIpcImporter(const std::string& file, const std::string& mesh_root,
+                     std::vector<std::string>* warnings)
         : context_{file}, mesh_root_(mesh_root), warnings_(warnings) {}
 
     Scene import();
@@ -112,7 +113,7 @@ class Importer {
 };
 
 // Unknown keys have no meaning to rigid-ipc either; they are named rather than refused.
-void Importer::drop_unknown_keys(const Where& where, Value& value, const ObjectInfo& info) {
+void RigidIpcImporter::drop_unknown_keys(const Where& where, Value& value, const ObjectInfo& info) {
     if (!value.is_object()) return;
     std::erase_if(value.object(), [&](const Member& member) {
         if (is_comment(member.key)) return true;
@@ -130,7 +131,7 @@ void Importer::drop_unknown_keys(const Where& where, Value& value, const ObjectI
     }
 }
 
-void Importer::set_method_param(const Where& where, const char* name, ParamValue value) {
+void RigidIpcImporter::set_method_param(const Where& where, const char* name, ParamValue value) {
     for (const MethodSchema& method : method_schemas())
         if (method.name == scene_.method)
             for (const ParamInfo& info : method.parameters)
@@ -141,7 +142,7 @@ void Importer::set_method_param(const Where& where, const char* name, ParamValue
     warn(where, fmt::format("the method {} has no '{}': left out", scene_.method, name));
 }
 
-void Importer::read_settings(const Value& root) {
+void RigidIpcImporter::read_settings(const Value& root) {
     const Where top;
     scene_.method = "affine";
     scene_.dt = number_or(root, "timestep", 0.01);
@@ -171,7 +172,7 @@ void Importer::read_settings(const Value& root) {
         if (problem.find(key)) warn(problem_place / key, "concerns rigid-ipc's own checks: left out");
 }
 
-void Importer::read_contact(const Where& top, const Value& root) {
+void RigidIpcImporter::read_contact(const Where& top, const Value& root) {
     scene_.contact.dhat = 1e-3;  // rigid-ipc's default
     const Where barrier_place = top / "distance_barrier_constraint";
     if (const Value* barrier = root.find("distance_barrier_constraint")) {
@@ -207,7 +208,7 @@ void Importer::read_contact(const Where& top, const Value& root) {
     }
 }
 
-std::string Importer::mesh_path(const Where& where, const std::string& given) const {
+std::string RigidIpcImporter::mesh_path(const Where& where, const std::string& given) const {
     std::vector<fs::path> candidates;
     if (!mesh_root_.empty()) candidates.push_back(fs::path(mesh_root_) / given);
     const fs::path folder = fs::absolute(context_.file).parent_path();
@@ -225,7 +226,7 @@ std::string Importer::mesh_path(const Where& where, const std::string& given) co
                       : fmt::format("it is not in {} either", mesh_root_));
 }
 
-Importer::Source Importer::read_source(const Where& where, const Value& value) {
+RigidIpcImporter::Source RigidIpcImporter::read_source(const Where& where, const Value& value) {
     Source source;
     if (const Value* mesh = value.find("mesh"); mesh && !mesh->text().empty()) {
         source.file = mesh_path(where / "mesh", mesh->text());
@@ -274,7 +275,7 @@ Importer::Source Importer::read_source(const Where& where, const Value& value) {
     return source;
 }
 
-Vec3 Importer::read_scale(const Where& where, const Value& value, const Mesh& mesh) const {
+Vec3 RigidIpcImporter::read_scale(const Where& where, const Value& value, const Mesh& mesh) const {
     const Value* dimensions = value.find("dimensions");  // wins over scale
     if (!dimensions) {
         const Value* scale = value.find("scale");
@@ -295,7 +296,7 @@ Vec3 Importer::read_scale(const Where& where, const Value& value, const Mesh& me
     return scale;
 }
 
-void Importer::read_body(const Where& where, const Value& value) {
+void RigidIpcImporter::read_body(const Where& where, const Value& value) {
     if (!flag_or(value, "enabled", true)) return;
     for (const char* key : {"oriented", "ipc_comparison_enabled"})
         if (value.find(key)) warn(where / key, "has no meaning here: left out");
@@ -310,8 +311,8 @@ void Importer::read_body(const Where& where, const Value& value) {
 
 // Their masses are volume integrals over the triangles there are. Where holes are small this is the volume of the surface
 // with the holes closed, which does not depend on where the origin is; of sheets and bowls it says nothing.
-bool Importer::mass_with_holes(const Where& where, const Mesh& welded, const Vec3& scale, GeometrySpec& spec,
-                               BodySpec& body) {
+bool RigidIpcImporter::mass_with_holes(const Where& where, const Mesh& welded, const Vec3& scale,
+                                       GeometrySpec& spec, BodySpec& body) {
     constexpr double largest_share = 0.1;
     if (welded.triangles.empty() || !welded.edges.empty() || !welded.points.empty()) return false;
     Mesh scaled = welded;
@@ -337,8 +338,8 @@ bool Importer::mass_with_holes(const Where& where, const Mesh& welded, const Vec
     return true;
 }
 
-GeometrySpec Importer::geometry_spec(const Where& where, const Source& source, const Vec3& scale,
-                                     BodySpec& body) {
+GeometrySpec RigidIpcImporter::geometry_spec(const Where& where, const Source& source, const Vec3& scale,
+                                             BodySpec& body) {
     GeometrySpec spec;
     spec.scale = scale;
     spec.mesh_file = source.file;
@@ -378,7 +379,8 @@ GeometrySpec Importer::geometry_spec(const Where& where, const Source& source, c
     return spec;
 }
 
-void Importer::add_body(const Where& where, const Value& value, const Source& source, const Vec3& scale) {
+void RigidIpcImporter::add_body(const Where& where, const Value& value, const Source& source,
+                                const Vec3& scale) {
     BodySpec body;
     const std::string type = text_or(value, "type", "dynamic");
     body.type = type == "static"      ? BodyType::static_body
@@ -450,8 +452,8 @@ void Importer::add_body(const Where& where, const Value& value, const Source& so
 }
 
 // Kinematic bodies take one pose of the list a step, then go on with their velocity, until their time is up.
-std::vector<Keyframe> Importer::motion(const Where& where, const Value& value, const BodySpec& body,
-                                       const Vec3& center) {
+std::vector<Keyframe> RigidIpcImporter::motion(const Where& where, const Value& value, const BodySpec& body,
+                                               const Vec3& center) {
     const double limit = number_or(value, "kinematic_max_time", -1.0);
     const double end = limit < 0 ? scene_.seconds : std::min(limit, scene_.seconds);
     const Vec3 arm = body.rotation * -center;  // from the centre of mass to the mesh's origin, at the start
@@ -493,7 +495,7 @@ std::vector<Keyframe> Importer::motion(const Where& where, const Value& value, c
 }
 
 // All static and kinematic bodies form one group, with the dynamic bodies that share an id with one of them.
-void Importer::set_groups() {
+void RigidIpcImporter::set_groups() {
     std::set<int> still;
     for (std::size_t i = 0; i < scene_.bodies.size(); ++i)
         if (scene_.bodies[i].type != BodyType::dynamic_body && group_ids_[i] >= 0)
@@ -507,7 +509,7 @@ void Importer::set_groups() {
     }
 }
 
-Scene Importer::import() {
+Scene RigidIpcImporter::import() {
     Value root = parse_json(read_text_file(context_.file), context_.file);
     const Where top;
     if (!root.is_object() || !root.find("rigid_body_problem"))
@@ -532,7 +534,7 @@ Scene Importer::import() {
 
 Scene import_rigid_ipc(const std::string& file, const std::string& mesh_root,
                        std::vector<std::string>* warnings) {
-    return Importer(file, mesh_root, warnings).import();
+    return RigidIpcImporter(file, mesh_root, warnings).import();
 }
 
 }  // namespace tenon
