@@ -33,7 +33,7 @@ setup:
 	@scripts/setup core
 
 configure: setup
-	@cmake --preset $(PRESET) -DTENON_PCH=ON >$(BUILD).configure.log 2>&1 || \
+	@cmake --preset $(PRESET) -DTENON_PCH=ON -DTENON_UNITY=ON >$(BUILD).configure.log 2>&1 || \
 	  { cat $(BUILD).configure.log; rm -f $(BUILD).configure.log; exit 1; }
 	@mv $(BUILD).configure.log $(BUILD)/configure.log
 
@@ -91,9 +91,9 @@ soak: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target test_soak
 	@TENON_SOAK_SCENES=$(SCENES) TENON_SOAK_SEED=$(SEED) $(BUILD)/bin/test_soak --gtest_filter='*Soak*'
 
-analyse: configure
+analyse: setup
 	@scripts/setup analyse
-	@scripts/analyse $(BUILD)
+	@scripts/analyse
 
 coverage: setup
 	@scripts/setup coverage
