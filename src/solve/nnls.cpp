@@ -146,38 +146,31 @@ bool smoothest_nonnegative(const Columns6& c, const Vec6& r, std::vector<double>
 
 void SmoothestSplit::set(const Columns6& c) {
     scale_ = row_scale(c);
-    scaled_.resize(c.size());
-    for (std::size_t k = 0; k < c.size(); ++k) scaled_[k] = scale_.cwiseProduct(c[k]);
+    scaled_.set(c, scale_);
     warm_ = false;
 }
 
 bool SmoothestSplit::solve(const Vec6& r, std::vector<double>& x, double tolerance) {
-    x.assign(scaled_.size(), 0.0);
-    if (r.norm() == 0 || scaled_.empty()) return r.norm() == 0;
+    const int count = scaled_.columns();
+    x.assign(count, 0.0);
+    if (r.norm() == 0 || count == 0) return r.norm() == 0;
     const Vec6 rs = scale_.cwiseProduct(r);
+    const ColumnSumsKernel sums_of = column_sums_kernel();
+    ColumnSums sums;
     if (!warm_) {
         // at y = 0 nothing is active: start where every contact that helps is
         y_.setZero();
-        for (const Vec6& c : scaled_)
-            if (c.dot(rs) > 0) y_ += c;
+        for (int k = 0; k < count; ++k)
+            if (const Vec6 c = scaled_.column(k); c.dot(rs) > 0) y_ += c;
     }
     const bool found = dual_newton(rs, tolerance, y_, [&](const Vec6& at, Vec6& g, Mat6& H) {
-        double value = -rs.dot(at);
-        g = -rs;
-        H.setZero();
-        for (const Vec6& c : scaled_) {
-            const double p = c.dot(at);
-            if (p <= 0) continue;
-            value += 0.5 * p * p;
-            g += p * c;
-            for (int j = 0; j < 6; ++j)  // the lower triangle: by hand, small products of Eigen are calls
-                for (int i = j; i < 6; ++i) H(i, j) += c[i] * c[j];
-        }
-        for (int j = 0; j < 6; ++j)
-            for (int i = 0; i < j; ++i) H(i, j) = H(j, i);
-        return value;
+        sums_of(scaled_.data(), scaled_.groups(), at.data(), sums);
+        g = Eigen::Map<const Vec6>(sums.along.data()) - rs;
+        for (int i = 0, k = 0; i < 6; ++i)
+            for (int j = 0; j <= i; ++j, ++k) H(i, j) = H(j, i) = sums.lower[k];
+        return 0.5 * sums.squares - rs.dot(at);
     });
-    for (std::size_t k = 0; k < scaled_.size(); ++k) x[k] = std::max(0.0, scaled_[k].dot(y_));
+    for (int k = 0; k < count; ++k) x[k] = std::max(0.0, scaled_.column(k).dot(y_));
     warm_ = found;
     return found;
 }

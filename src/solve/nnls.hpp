@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "solve/column_sums.hpp"
 #include "tenon/types.hpp"
 
 namespace tenon::solve {
@@ -34,7 +35,7 @@ class SmoothestSplit {
     bool solve(const Vec6& r, std::vector<double>& x, double tolerance = 1e-11);
 
   private:
-    Columns6 scaled_;
+    ColumnGroups scaled_;
     Vec6 scale_ = Vec6::Zero(), y_ = Vec6::Zero();
     bool warm_ = false;
 };

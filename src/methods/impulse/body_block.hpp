@@ -42,6 +42,7 @@ struct BodyBlock {
     Vec6 phi = Vec6::Zero();  // the body's twist
     std::vector<BlockContact> contacts;
     std::vector<Slip> slips;
+    std::vector<Vec2> earlier;  // scratch: frictional impulses of the round before
     // scratch
     std::vector<Vec6> normals;
     std::vector<double> bounds, x, amount;

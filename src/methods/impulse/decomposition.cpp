@@ -11,6 +11,8 @@ namespace tenon::impulse {
 namespace {
 
 constexpr int max_rounds = 12;  // of normal impulses and friction answering each other
+// Sweeps of friction in a round: normal impulses answer before friction has settled at limits that will change again.
+constexpr int max_sweeps = 3;
 // Changes of the twist, relative to the contact impulse, that end the rounds and the sweeps of friction in a round.
 constexpr double coupled = 1e-5, settled = 1e-5;
 
@@ -67,7 +69,7 @@ void friction(BodyBlock& block, Vec6& z) {
     const double small = settled * z.norm();
     for (std::size_t k = 0; k < block.slips.size(); ++k)
         block.slips[k].limit = block.contacts[k].friction * block.contacts[k].alpha;
-    for (int sweep = 0; sweep < 12; ++sweep) {
+    for (int sweep = 0; sweep < max_sweeps; ++sweep) {
         double largest = 0;
         for (Slip& s : block.slips) {
             if (s.limit <= 0 && s.p1 == 0 && s.p2 == 0) continue;
@@ -96,6 +98,44 @@ void friction(BodyBlock& block, Vec6& z) {
     }
 }
 
+// Rounds that approach their end from one side, or swing about it, are extrapolated by the secant of the last two (Aitken).
+class RoundSecant {
+  public:
+    explicit RoundSecant(std::vector<Vec2>& scratch) : impulses_(scratch) {}
+
+    // `start` and `end`: what friction changed the twist by before and after the round. Extrapolates the impulses and `end`.
+    void extrapolate(const Vec6& start, std::vector<Slip>& slips, Vec6& end) {
+        // Share of the last round's change to add again: extrapolation is bounded, impulses must stay near their limits.
+        constexpr double most_back = 0.5, most_ahead = 2.0;
+        const Vec6 change = end - start, reached = end;
+        double share = 0;
+        if (known_) {
+            const Vec6 difference = change - change_;
+            if (const double square = difference.squaredNorm(); square > 0)
+                share = std::clamp(change.dot(difference) / square, -most_ahead, most_back);
+            end -= share * (reached - reached_);
+        }
+        impulses_.resize(slips.size());
+        for (std::size_t k = 0; k < slips.size(); ++k) {
+            Slip& s = slips[k];
+            const Vec2 p(s.p1, s.p2);
+            if (known_) {
+                s.p1 -= share * (p[0] - impulses_[k][0]);
+                s.p2 -= share * (p[1] - impulses_[k][1]);
+            }
+            impulses_[k] = p;
+        }
+        change_ = change;
+        reached_ = reached;
+        known_ = true;
+    }
+
+  private:
+    bool known_ = false;
+    Vec6 change_, reached_;        // of the last round
+    std::vector<Vec2>& impulses_;  // where it ended
+};
+
 // Slip of every contact at the body's twist, and what friction does to it.
 void find_slips(BodyBlock& block) {
     block.slips.clear();
@@ -117,7 +157,9 @@ bool solve_body_by_decomposition(BodyBlock& block) {
     for (const BlockContact& c : block.contacts) block.columns.push_back(c.n);
     block.split.set(block.columns);
     Vec6 z, by_friction = Vec6::Zero(), previous = Vec6::Constant(1e300);
+    double rubbed = 0;  // how far friction moved by_friction in the last round
     bool feasible = true;
+    RoundSecant secant(block.earlier);
     // Coupling (Eq. 21): friction changes what the contacts carry. Normal impulses answer the twist with friction,
     // friction answers their new limits, until neither changes; the last word is the normals'.
     for (int round = 0; round < max_rounds; ++round) {
@@ -126,11 +168,15 @@ bool solve_body_by_decomposition(BodyBlock& block) {
         // contact distribution (Eqs. 10-13): non-negative normal impulses that add up to z, the smoothest ones
         block.split.solve(z, block.x, 1e-9);
         for (std::size_t k = 0; k < block.contacts.size(); ++k) block.contacts[k].alpha = block.x[k];
-        if ((z - previous).norm() <= coupled * z.norm() || round + 1 == max_rounds) break;
+        const double small = coupled * z.norm();
+        if (((z - previous).norm() <= small && rubbed <= small) || round + 1 == max_rounds) break;
         previous = z;
         Vec6 all = z + by_friction;
         friction(block, all);
+        const Vec6 start = by_friction;
         by_friction = all - z;
+        rubbed = (by_friction - start).norm();
+        if (round + 2 < max_rounds) secant.extrapolate(start, block.slips, by_friction);
     }
     block.phi += block.S * z;
     for (std::size_t k = 0; k < block.contacts.size(); ++k) {
