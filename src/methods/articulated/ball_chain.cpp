@@ -43,21 +43,24 @@ BodyView view(const BodyField& field, int body, const Vec3* left, const Vec3* ri
     BodyView v;
     const BodyInverse inverse = field.inverse(body);
     const Mat34 free = field.apply_inverse(body, inverse, field.force(body));
-    const bool dense = field.dense[body] >= 0;
     const Mat3& R = field.rotation[body];
-    const auto compliance = [&](const Vec3& x, const Vec3& y) -> Mat3 {
-        if (dense) return dense_compliance(field.dense_bodies[field.dense[body]], R, x, y);
-        return product_right_transposed(product(R, point_compliance(inverse, x, y)), R);
+    if (left) v.left_free = field.moved_point(body, free, *left);
+    if (right) v.right_free = field.moved_point(body, free, *right);
+    if (field.dense[body] >= 0) {
+        const DenseBody& dense = field.dense_bodies[field.dense[body]];
+        const Reduced at_left = left ? dense.reduced(*left) : Reduced(),
+                      at_right = right ? dense.reduced(*right) : Reduced();
+        if (left) v.left_left = in_world(compliance(at_left, at_left), R);
+        if (right) v.right_right = in_world(compliance(at_right, at_right), R);
+        if (left && right) v.left_right = in_world(compliance(at_left, at_right), R);
+        return v;
+    }
+    const auto between = [&](const Vec3& x, const Vec3& y) {
+        return in_world(point_compliance(inverse, x, y), R);
     };
-    if (left) {
-        v.left_left = compliance(*left, *left);
-        v.left_free = field.moved_point(body, free, *left);
-    }
-    if (right) {
-        v.right_right = compliance(*right, *right);
-        v.right_free = field.moved_point(body, free, *right);
-    }
-    if (left && right) v.left_right = compliance(*left, *right);
+    if (left) v.left_left = between(*left, *left);
+    if (right) v.right_right = between(*right, *right);
+    if (left && right) v.left_right = between(*left, *right);
     return v;
 }
 

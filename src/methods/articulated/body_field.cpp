@@ -43,32 +43,43 @@ Mat34 DenseBody::apply_inverse(const Mat3& rotation, const Mat34& load) const {
     const Vec3 push = rotation.transpose() * load.col(3);
     Mat34 out;
     if (rigid) {
-        Vec6 rhs;
-        rhs << torque_of(G), push;
-        const Vec6 u = rigid_factor.solve(rhs);
+        Vec6 u;
+        u << torque_of(G), push;
+        rigid_factor.forward<1>(u);
+        rigid_factor.backward<1>(u);
         set_linear_part(out, skew(u.head<3>()));
         out.col(3) = rotation * u.tail<3>();
         return out;
     }
-    Vec12 rhs;
-    for (int k = 0; k < 9; ++k) rhs[k] = G.data()[k];
-    rhs.tail<3>() = push;
-    const Vec12 u = factor.solve(rhs);
+    Vec12 u;
+    for (int k = 0; k < 9; ++k) u[k] = G.data()[k];
+    u.tail<3>() = push;
+    factor.forward<1>(u);
+    factor.backward<1>(u);
     for (int k = 0; k < 9; ++k) out.data()[k] = u[k];
     out.col(3) = rotation * u.tail<3>();
     return out;
 }
 
-Mat3 dense_compliance(const DenseBody& dense, const Mat3& rotation, const Vec3& x, const Vec3& y) {
-    Mat3 S;
-    for (int c = 0; c < 3; ++c) {
-        Mat34 load;
-        load.leftCols<3>() = Vec3::Unit(c) * y.transpose();
-        load.col(3) = Vec3::Unit(c);
-        const Mat34 moved = dense.apply_inverse(rotation, load);
-        S.col(c) = rotation * (moved.leftCols<3>() * x) + moved.col(3);
+Reduced DenseBody::reduced(const Vec3& point) const {
+    Reduced out = Reduced::Zero();
+    if (rigid) {
+        Eigen::Matrix<double, 6, 3> load;
+        load << skew(point), Mat3::Identity();
+        rigid_factor.forward<3>(load);
+        out.topRows<6>() = load;
+        return out;
     }
-    return S;
+    for (int k = 0; k < 3; ++k) {
+        for (int j = 0; j < 3; ++j) out(3 * j + k, k) = point[j];
+        out(9 + k, k) = 1.0;
+    }
+    factor.forward<3>(out);
+    return out;
+}
+
+Mat3 dense_compliance(const DenseBody& dense, const Mat3& rotation, const Vec3& x, const Vec3& y) {
+    return in_world(compliance(dense.reduced(x), dense.reduced(y)), rotation);
 }
 
 void judge(BodyField& field, int body, const Mat34& unbalanced, Balance& balance) {

@@ -3,9 +3,8 @@
 
 #include <vector>
 
-#include <Eigen/Cholesky>
-
 #include "methods/articulated/corotated.hpp"
+#include "solve/small_cholesky.hpp"
 #include "tenon/state.hpp"
 
 namespace tenon::articulated {
@@ -13,17 +12,21 @@ namespace tenon::articulated {
 using Vec6 = Eigen::Matrix<double, 6, 1>;
 using Mat6 = Eigen::Matrix<double, 6, 6>;
 
+using Reduced = Eigen::Matrix<double, 12, 3>;
+
 // A body with contact terms: its matrix is dense, in the body's turned frame, factored for the iteration. A rigid one has six
 // unknowns, its turn and its translation.
 struct DenseBody {
     Mat12 matrix;
-    Eigen::LLT<Mat12> factor;
+    solve::FixedCholesky<12> factor;
     Mat6 rigid_matrix;
-    Eigen::LLT<Mat6> rigid_factor;
+    solve::FixedCholesky<6> rigid_factor;
     Mat34 force = Mat34::Zero();  // of the contacts at the iterate, world frame
     bool rigid = false;
 
     Mat34 apply_inverse(const Mat3& rotation, const Mat34& load) const;  // increments as apply() gives them
+    // L^-1 J^T of a material point: the products of two of them are compliances. Rigid bodies leave the last six rows zero.
+    Reduced reduced(const Vec3& point) const;
 };
 
 // What joints and drives did to a rigid body beyond its inertia in the last step: they will do about the same in the next.
@@ -83,6 +86,12 @@ struct BodyField {
 
 // J(x) H^-1 J(y)^T of such a body, in the world frame.
 Mat3 dense_compliance(const DenseBody& dense, const Mat3& rotation, const Vec3& x, const Vec3& y);
+inline Mat3 compliance(const Reduced& x, const Reduced& y) {  // in the body's frame
+    return x.transpose().lazyProduct(y);
+}
+inline Mat3 in_world(const Mat3& of_body, const Mat3& rotation) {
+    return product_right_transposed(product(rotation, of_body), rotation);
+}
 
 // How far an iterate is from the step's solution.
 struct Balance {
