@@ -75,7 +75,7 @@ sanitize: setup
 ifneq ($(strip $(PARTS)),)
 	@scripts/sanitize-parts build-$(SANITIZE_PRESET)-parts $(SANITIZE) $(PARTS)
 else
-	@cmake --preset $(SANITIZE_PRESET) >/dev/null && cmake --build build-$(SANITIZE_PRESET) -j $(JOBS)
+	@cmake --preset $(SANITIZE_PRESET) -DTENON_PCH=ON -DTENON_UNITY=ON >/dev/null && cmake --build build-$(SANITIZE_PRESET) -j $(JOBS)
 	@cd build-$(SANITIZE_PRESET) && UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 ctest -j $(JOBS) --output-on-failure
 endif
 
