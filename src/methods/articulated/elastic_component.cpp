@@ -137,14 +137,14 @@ ElasticComponent::Rows ElasticComponent::rows_of(std::size_t contact_point) cons
     rows.local = {c.law.xa, c.law.xb};
     if (c.solid[0] < 0) rows.body[0] = c.law.a;
     if (c.solid[1] < 0) rows.body[1] = c.law.b;
-    const Mat3 directions = contact_directions(c.law.normal);
+    const Mat3 directions = contact_directions(c.law);
+    const Vec3 stiffness = contact_stiffness(c.law);
     rows.count = 0;
-    const auto add = [&](int direction, double stiffness) {
-        rows.directions.col(rows.count) = directions.col(direction);
-        rows.compliance[rows.count++] = 1.0 / stiffness;
-    };
-    if (c.law.active) add(0, c.law.stiffness);
-    if (c.law.slide_stiffness > 0.0) add(1, c.law.slide_stiffness), add(2, c.law.slide_stiffness);
+    for (int k = 0; k < 3; ++k) {
+        if (!(stiffness[k] > 0.0)) continue;
+        rows.directions.col(rows.count) = directions.col(k);
+        rows.compliance[rows.count++] = 1.0 / stiffness[k];
+    }
     return rows;
 }
 
@@ -179,9 +179,9 @@ void ElasticComponent::factor(BodyField& field) {
             continue;
         }
         const int side = c.solid[0] >= 0 ? 0 : 1;
-        const Mat3 nn = c.law.normal * c.law.normal.transpose();
-        terms[c.solid[side]].push_back({c.point[side], (c.law.active ? c.law.stiffness : 0.0) * nn +
-                                                           c.law.slide_stiffness * (Mat3::Identity() - nn)});
+        const Mat3 directions = contact_directions(c.law);
+        terms[c.solid[side]].push_back(
+            {c.point[side], directions * contact_stiffness(c.law).asDiagonal() * directions.transpose()});
     }
     factored_ = true;
     for (int solid : solids_) factored_ = world_.solids[solid].factor(terms[solid]) && factored_;
