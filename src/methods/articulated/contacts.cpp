@@ -13,9 +13,8 @@ constexpr double huge = 1e9;
 constexpr double most_carried =
     1e4;                            // times a body's own mass: what may weigh on its contacts through joints
 constexpr double most_borne = 1e7;  // times what a body's contacts carry otherwise
-constexpr double fading_swing =
-    0.5;  // of the swing before: friction that swings less than so settles by itself
-constexpr double least_lag_share = 0.05;  // of a change of friction, made at once
+// Of secants: how fast the miss of a friction limit may change with the limit. It is -1 where friction does not press.
+constexpr double steepest_miss = 1e4, flattest_miss = 0.25;
 constexpr double too_far_beyond = 40.0;   // times what two bodies measure across: a way in a step
 constexpr double least_slope = 0.3;       // of a normal, upwards, where one body lies on another
 constexpr double bounce_stiffness =
@@ -486,19 +485,25 @@ void ContactSet::roll_listed(const BodyField& field, const std::vector<int>& con
     for (int k : contacts) roll(points_[k], field);
 }
 
+// What friction stops may press the harder, and be released the next time.
+double renew_friction(ContactPoint& contact, double normal_force) {
+    const double limit = contact.friction_limit, miss = contact.friction * normal_force - limit;
+    double slope = -1.0;
+    if (contact.has_last && limit != contact.last_limit)
+        slope = (miss - contact.last_miss) / (limit - contact.last_limit);
+    contact.has_last = true;
+    contact.last_limit = limit;
+    contact.last_miss = miss;
+    contact.friction_limit = std::max(0.0, limit - miss / std::clamp(slope, -steepest_miss, -flattest_miss));
+    return std::abs(miss);
+}
+
 double update_contact_lag(ContactPoint& contact, const Vec3& s, double slide, bool settled) {
     contact.force = contact.stiffness * std::max(0.0, contact.aim - contact.normal.dot(s));
-    const double change = contact.friction * contact.force - contact.friction_limit;
-    if (settled || !contact.bounces) {
-        // What friction stops may press the harder and be released the next time: such swings are halved until they die out.
-        const bool swings = change * contact.lag_change < 0.0 &&
-                            std::abs(change) > fading_swing * std::abs(contact.lag_change);
-        if (swings) contact.lag_share = std::max(least_lag_share, 0.5 * contact.lag_share);
-        contact.lag_change = change;
-        contact.friction_limit += contact.lag_share * change;
-    }
+    const double change = std::abs(contact.friction * contact.force - contact.friction_limit);
+    if (settled) renew_friction(contact, contact.force);
     choose_contact_branch(contact, s, slide);
-    return std::abs(change);
+    return change;
 }
 
 double ContactSet::update_lag(ContactPoint& contact, const BodyField& field, bool settled) const {
@@ -534,6 +539,15 @@ void ColliderTerms::read_terms(const BodyField& field, BoundedTerm* terms) {
 void ColliderTerms::choose_branches(const BoundedTerm* terms) {
     for (std::size_t k = 0; k < contact_.size(); ++k)
         contacts_.choose_branch(contacts_.points()[contact_[k]], terms[k].at);
+}
+
+double ColliderTerms::renew_friction(const BoundedTerm* terms) {
+    double most = 0.0;
+    for (std::size_t k = 0; k < contact_.size(); ++k) {
+        ContactPoint& c = contacts_.points()[contact_[k]];
+        most = std::max(most, articulated::renew_friction(c, -c.normal.dot(terms[k].force)));
+    }
+    return most;
 }
 
 void ContactSet::write(const BodyField& field, Outputs& outputs) const {

@@ -47,8 +47,9 @@ struct ContactPoint {
     double friction_limit = 0.0;   // mu f_n, lagged
     double slide_stiffness = 0.0;  // k_t
     Vec3 slides = Vec3::Zero();    // direction of the slide; none where the points stick
-    double lag_change = 0.0,
-           lag_share = 1.0;  // of the limit: the last change that was asked for, the part that is made
+    // Of the limit before: what it was, N, and by how much it missed mu f_n; a secant needs both.
+    double last_limit = 0.0, last_miss = 0.0;
+    bool has_last = false;
     bool both_move = false;
     bool bounces = false;
     // Where something round touches, its radius from `center` stays what it is in the world however the body turns, but for
@@ -66,6 +67,8 @@ struct ContactPoint {
 Vec3 contact_slope(const ContactPoint& contact, const Vec3& separation, double slide);
 // The branch on which a separation is.
 void choose_contact_branch(ContactPoint& contact, const Vec3& separation, double slide);
+// The friction that a normal force allows, by the secant of what the limits before led to. Returns by how much the limit missed, N.
+double renew_friction(ContactPoint& contact, double normal_force);
 // Normal force and the friction that it allows, see ContactSet::update_lag.
 double update_contact_lag(ContactPoint& contact, const Vec3& separation, double slide, bool settled);
 
@@ -192,6 +195,7 @@ class ColliderTerms : public BoundedTerms {
         return contacts_.slope(contacts_.points()[contact_[k]], at);
     }
     void choose_branches(const BoundedTerm* terms) override;
+    double renew_friction(const BoundedTerm* terms) override;
     double term_tolerance(std::size_t) const override { return contact_tolerance; }
     double term_noise(std::size_t) const override { return 0.0; }
 

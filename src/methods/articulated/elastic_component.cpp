@@ -459,6 +459,15 @@ void ElasticComponent::go_to_nearest() {
     for (std::size_t k = 0; k < attachments_.size(); ++k) attachments_[k].force = nearest_force_[k];
 }
 
+// What is tolerated is a share of the largest force of all: that over the largest on the contact's solids.
+double ElasticComponent::largest_share(const ElasticContact& c) const {
+    double share = 1.0;
+    for (int solid : c.solid)
+        if (const auto found = at_work_.find(solid); found != at_work_.end() && found->second > 0.0)
+            share = std::max(share, scale_ / found->second);
+    return share;
+}
+
 double ElasticComponent::update_lag(const BodyField& field, bool settled) {
     double most = 0.0;
     for (Component* component : inner_) most = std::max(most, component->update_lag(field, settled));
@@ -466,10 +475,7 @@ double ElasticComponent::update_lag(const BodyField& field, bool settled) {
         ElasticContact& c = contact(k);
         const double change = update_contact_lag(c.law, ElasticContacts::separation(c, field, world_.solids),
                                                  world_.contacts->slide(), settled);
-        // what is tolerated is a share of the largest force of all
-        for (int solid : c.solid)
-            if (solid >= 0 && change > 0.0)
-                most = std::max(most, change * std::max(1.0, scale_ / at_work_[solid]));
+        most = std::max(most, change * largest_share(c));
     }
     return most;
 }
@@ -543,6 +549,20 @@ void ElasticComponent::choose_branches(const BoundedTerm* terms) {
     }
     for (std::size_t k = 0; k < contact_points_.size(); ++k)
         choose_contact_branch(contact(k).law, terms[k].at, world_.contacts->slide());
+}
+
+double ElasticComponent::renew_friction(const BoundedTerm* terms) {
+    double most = 0.0;
+    for (BoundedTerms* inner : inner_terms_) {
+        most = std::max(most, inner->renew_friction(terms));
+        terms += inner->term_count();
+    }
+    for (std::size_t k = 0; k < contact_points_.size(); ++k) {
+        ContactPoint& law = contact(k).law;
+        const double miss = articulated::renew_friction(law, -law.normal.dot(terms[k].force));
+        most = std::max(most, miss * largest_share(contact(k)));
+    }
+    return most;
 }
 
 double ElasticComponent::term_tolerance(std::size_t k) const {

@@ -47,6 +47,7 @@ bool has_branches(const Joint& joint, const DriveRow& drive) {
 }
 
 constexpr double elastic_regularisation = 1e-11;
+constexpr double least_regularisation = 1e-9, most_regularisation = 1e-4;  // of rigid bodies
 constexpr int plain_linearisations =
     3;  // of a last try, before multipliers are kept: they may lead through a dead point
 
@@ -358,11 +359,13 @@ void RowComponent::linearise(BodyField& field) {
     for (int body : bodies) rigid = rigid || field.matrix(body).rigid;
     Balance gaps;
     judge_gaps(gaps);
-    // Rows that follow from others do so exactly only where joints are closed: the further open, the more they need to give.
-    // Elastic bodies give by themselves, stiff ones hardly more than rounding.
-    rows_.regularisation = !may_be_redundant_ ? 0.0
-                           : rigid            ? std::clamp(0.1 * gaps.relative_gap, 1e-9, 1e-4)
-                                              : elastic_regularisation;
+    // Rows that follow from others do so exactly only where joints are closed. Where they are open by a share g of their size, what
+    // remains of such a row is of order g, and its part of the dual matrix of order g^2: it gives by as much. Elastic bodies give by
+    // themselves, stiff ones hardly more than rounding.
+    rows_.regularisation =
+        !may_be_redundant_ ? 0.0
+        : rigid ? std::clamp(gaps.relative_gap * gaps.relative_gap, least_regularisation, most_regularisation)
+                : elastic_regularisation;
 }
 
 // Value, compliance and given force of a drive on its present branch.
@@ -467,6 +470,16 @@ void RowComponent::choose_branches(const BoundedTerm* terms) {
     }
 }
 
+double RowComponent::renew_friction(const BoundedTerm* terms) {
+    double most = 0.0;
+    for (std::size_t k = 0; k < contact_points_.size(); ++k) {
+        ContactPoint& c = contacts_->points()[contact_points_[k]];
+        const Vec3& force = terms[bounded_.size() + k].force;
+        most = std::max(most, articulated::renew_friction(c, -c.normal.dot(force)));
+    }
+    return most;
+}
+
 void RowComponent::judge_gaps(Balance& result) const {
     for (std::size_t r = 0; r < row_size_.size(); ++r) {
         if (!rows_.active[r] || rows_.compliance[r] > 0.0) continue;
@@ -478,6 +491,11 @@ void RowComponent::judge_gaps(Balance& result) const {
 
 // Whether bounded constraints are on the right branches at the iterate, and active ones follow their law.
 void RowComponent::judge_branches(Balance& result) const {
+    const auto miss = [&](double force, double allowed) {
+        if (force <= allowed) return;
+        result.branch = std::max(result.branch, force);
+        result.consistent = false;
+    };
     for (const JointBlock& block : joint_blocks_)  // springs, dampers, armature
         for (int d = block.first_drive; d < block.drive_end; ++d) {
             const int row = rows_.block(block.block).row_start + drives_[d].row;
@@ -500,9 +518,9 @@ void RowComponent::judge_branches(Balance& result) const {
             const double beyond = !limit                                   ? std::abs(force) - drive.bound
                                   : drive.branch == DriveRow::Branch::high ? -force
                                                                            : force;
-            if (beyond > slack) result.consistent = false;
-        } else if (std::abs(slope_at(drive, at) - force) > slack) {
-            result.consistent = false;
+            miss(beyond, slack);
+        } else {
+            miss(std::abs(slope_at(drive, at) - force), slack);
         }
     }
     for (std::size_t k = 0; k < contact_points_.size(); ++k) {
@@ -510,8 +528,7 @@ void RowComponent::judge_branches(Balance& result) const {
         const int start = rows_.block(first_contact_block_ + static_cast<int>(k)).row_start;
         const Vec3 force = directions_[k] * Eigen::Map<const Vec3>(rows_.multiplier.data() + start);
         const Vec3& s = contact_separation_[k];
-        if ((contacts_->slope(c, s) - force).norm() > contact_tolerance * result.scale)
-            result.consistent = false;
+        miss((contacts_->slope(c, s) - force).norm(), contact_tolerance * result.scale);
     }
 }
 

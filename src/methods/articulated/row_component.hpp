@@ -62,6 +62,7 @@ class RowComponent : public Component, private BoundedTerms {
     void read_terms(const BodyField& field, BoundedTerm* terms) override;
     Vec3 term_slope(std::size_t k, const Vec3& at) const override;
     void choose_branches(const BoundedTerm* terms) override;
+    double renew_friction(const BoundedTerm* terms) override;
     double term_tolerance(std::size_t k) const override;
     double term_noise(std::size_t k) const override;
 
