@@ -103,7 +103,7 @@ void judge(BodyField& field, int body, const Mat34& unbalanced, Balance& balance
          (rate + (kind.rigid ? 0.0 : 4.0 * kind.volume_mu + kind.volume_lambda)) / kind.gyration);
     const double left = std::max(unbalanced.col(3).cwiseAbs().maxCoeff(), turning / kind.gyration) - noise;
     balance.force = std::max(balance.force, left);
-    if (!std::isfinite(left)) balance.consistent = false;  // a comparison would pass it over
+    if (!std::isfinite(left)) balance.give_up();  // a comparison would pass it over
     double spun = 0.0;
     for (int k = 0; k < 3; ++k)
         spun = std::max(spun, kind.inertia[k] * (x.col(k) - field.target[body].col(k)).norm());

@@ -1,6 +1,7 @@
 // The arrays over bodies that a step works on, indexed like the world's bodies, and what is done body by body.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "methods/articulated/corotated.hpp"
@@ -99,13 +100,21 @@ struct Balance {
     double relative_gap = 0.0;  // the same, metres over the size of the joint's bodies
     double force = 0.0;         // largest force out of balance, N (torques over the radius of gyration)
     double scale = 0.0;         // largest force at work
+    double branch = 0.0;        // largest force by which a bounded constraint misses its law, N or N m
     bool consistent = true;     // bounded constraints are on the branches that forces and coordinates ask for
+
+    // What is not finite is no iterate to go on from.
+    void give_up() {
+        force = std::numeric_limits<double>::infinity();
+        consistent = false;
+    }
 
     void add(const Balance& other) {
         gap = std::max(gap, other.gap);
         relative_gap = std::max(relative_gap, other.relative_gap);
         force = std::max(force, other.force);
         scale = std::max(scale, other.scale);
+        branch = std::max(branch, other.branch);
         consistent = consistent && other.consistent;
     }
 };

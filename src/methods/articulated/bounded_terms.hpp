@@ -30,6 +30,8 @@ class BoundedTerms {
     virtual Vec3 term_slope(std::size_t k, const Vec3& at) const = 0;
     // Each term goes to the branch on which its coordinate is.
     virtual void choose_branches(const BoundedTerm* terms) = 0;
+    // Friction of contacts, from the normal forces at a minimum; by how much one of them missed, N.
+    virtual double renew_friction(const BoundedTerm*) { return 0.0; }
     // Share of the largest force by which a term may miss its potential's slope.
     virtual double term_tolerance(std::size_t k) const = 0;
     // What rounding of the coordinate does to the slope.

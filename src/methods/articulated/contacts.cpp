@@ -13,9 +13,8 @@ constexpr double huge = 1e9;
 constexpr double most_carried =
     1e4;                            // times a body's own mass: what may weigh on its contacts through joints
 constexpr double most_borne = 1e7;  // times what a body's contacts carry otherwise
-constexpr double fading_swing =
-    0.5;  // of the swing before: friction that swings less than so settles by itself
-constexpr double least_lag_share = 0.05;  // of a change of friction, made at once
+// Of secants: how fast the miss of a friction limit may change with the limit. It is -1 where friction does not press.
+constexpr double steepest_miss = 1e4, flattest_miss = 0.25;
 constexpr double too_far_beyond = 40.0;   // times what two bodies measure across: a way in a step
 constexpr double least_slope = 0.3;       // of a normal, upwards, where one body lies on another
 constexpr double bounce_stiffness =
@@ -60,6 +59,18 @@ ContactPoint::Round round_at(const Primitive& solid, const Mat34& placed, const 
     return round;
 }
 
+// Where a point is; of something round, the point that touches.
+Vec3 place(const Mat34& q, const Vec3& x, const ContactPoint::Round& round) {
+    return round.is ? Vec3(transform(q, round.center) + round.radius) : transform(q, x);
+}
+
+// The branch of friction on which a slide is: below `least` the points stick.
+void choose_slide(ContactPoint& contact, const Vec3& slide, double least) {
+    const double length = slide.norm();
+    contact.slide_stiffness = contact.friction_limit / std::max(length, least);
+    contact.slides = length > least ? Vec3(slide / length) : Vec3(Vec3::Zero());
+}
+
 }  // namespace
 
 Box3 collider_box(const geometry::collide::Collider& collider, const Mat34& x, double margin) {
@@ -84,12 +95,17 @@ double step_reach(const State& state, const BodyField& field, int body, double r
            0.5 * h * h * state.gravity.norm();
 }
 
-Mat3 contact_directions(const Vec3& normal) {
+Mat3 contact_directions(const ContactPoint& contact) {
     Mat3 directions;
-    directions.col(0) = normal;
-    directions.col(1) = normal.unitOrthogonal();
-    directions.col(2) = normal.cross(Vec3(directions.col(1)));
+    directions.col(0) = contact.normal;
+    directions.col(1) = contact.slides.isZero(0.0) ? contact.normal.unitOrthogonal() : contact.slides;
+    directions.col(2) = contact.normal.cross(Vec3(directions.col(1)));
     return directions;
+}
+
+Vec3 contact_stiffness(const ContactPoint& contact) {
+    return {contact.active ? contact.stiffness : 0.0,
+            contact.slides.isZero(0.0) ? contact.slide_stiffness : 0.0, contact.slide_stiffness};
 }
 
 std::uint64_t contact_key(int a, int b, std::uint64_t feature) {
@@ -281,9 +297,12 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
         p.key = contact_key(a, b, contact.id);
         const Vec3 velocity = transform(state.rate[b], p.xb) - transform(state.rate[a], p.xa);
         const double approach = -velocity.dot(p.normal);
+        // What the points that will touch overlap by now: bodies are placed as they will be turned, and have not moved on yet.
+        const double gap =
+            p.normal.dot(place(state.q[b], p.xb, p.round_b) - place(state.q[a], p.xa, p.round_a));
         // in parts of a step parts of the overlap: pushed out as much in each of them, it would be thrown
         const double mended = (1.0 - overlap_left) * (whole_step_ > h ? h / whole_step_ : 1.0);
-        p.aim = contact.distance < 0.0 ? (1.0 - mended) * contact.distance : 0.0;
+        p.aim = (1.0 - mended) * std::min(0.0, gap);
         const auto last = last_force_.find(p.key);
         const bool fresh = last == last_force_.end();
         p.force = fresh ? 0.0 : last->second;
@@ -301,10 +320,9 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
             if (bounce <= 0.0 && approach * h > too_far_beyond * across) too_fast_ = {a, b};
             if (bounce > 0.0) {  // leaves with the share of its speed, as stiff as the solve allows
                 const double pull = std::max(0.0, -state.gravity.dot(p.normal));
-                const double leaves =
-                    rebound_speed(bounce, approach, std::max(0.0, contact.distance), pull, h);
+                const double leaves = rebound_speed(bounce, approach, std::max(0.0, gap), pull, h);
                 p.bounces = true;
-                p.aim = std::max(p.aim, contact.distance + leaves * h);
+                p.aim = std::max(p.aim, gap + leaves * h);
                 const auto heavy = [&](int i) {
                     return std::max(bounce_stiffness * field.kinds[field.kind[i]].mass, 100.0 * carried_[i]) /
                            (h * h);
@@ -314,7 +332,7 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
         }
         const Vec3 slide = h * (velocity + approach * p.normal);
         p.friction_limit = p.friction * p.force;
-        p.slide_stiffness = p.friction_limit / std::max(slide.norm(), slide_);
+        choose_slide(p, slide, slide_);
         points_.push_back(p);
     }
 }
@@ -374,14 +392,15 @@ Vec3 ContactSet::model_slope(const ContactPoint& contact, const Vec3& separation
     const Vec3& n = contact.normal;
     const Vec3 moved = separation - contact.start;
     const double push = contact.active ? contact.stiffness * (n.dot(separation) - contact.aim) : 0.0;
-    return push * n + contact.slide_stiffness * (moved - n * n.dot(moved));
+    const Vec3 slide = moved - n * n.dot(moved), across = slide - contact.slides * contact.slides.dot(slide);
+    return push * n + contact.friction_limit * contact.slides + contact.slide_stiffness * across;
 }
 
 void choose_contact_branch(ContactPoint& contact, const Vec3& separation, double slide) {
     const Vec3& n = contact.normal;
     const Vec3 moved = separation - contact.start;
     contact.active = n.dot(separation) < contact.aim;
-    contact.slide_stiffness = contact.friction_limit / std::max((moved - n * n.dot(moved)).norm(), slide);
+    choose_slide(contact, moved - n * n.dot(moved), slide);
 }
 
 void ContactSet::choose_branch(ContactPoint& contact, const Vec3& separation) const {
@@ -407,10 +426,8 @@ void ContactSet::make_dense(BodyField& field, const std::vector<int>& bodies) co
             const Vec3 push = -model_slope(c, separation(c, field));
             const Vec4 x(c.xb.x(), c.xb.y(), c.xb.z(), 1.0);
             for (int i = 0; i < 4; ++i) dense.force.col(i) += x[i] * push;
-            const Vec3 n = R.transpose() * c.normal;
-            const Mat3 nn = n * n.transpose();
-            const Mat3 block =
-                (c.active ? c.stiffness : 0.0) * nn + c.slide_stiffness * (Mat3::Identity() - nn);
+            const Mat3 directions = R.transpose() * contact_directions(c);
+            const Mat3 block = directions * contact_stiffness(c).asDiagonal() * directions.transpose();
             if (kind.rigid) {
                 Eigen::Matrix<double, 3, 6> J;
                 J << -skew(c.xb), Mat3::Identity();
@@ -468,19 +485,25 @@ void ContactSet::roll_listed(const BodyField& field, const std::vector<int>& con
     for (int k : contacts) roll(points_[k], field);
 }
 
+// What friction stops may press the harder, and be released the next time.
+double renew_friction(ContactPoint& contact, double normal_force) {
+    const double limit = contact.friction_limit, miss = contact.friction * normal_force - limit;
+    double slope = -1.0;
+    if (contact.has_last && limit != contact.last_limit)
+        slope = (miss - contact.last_miss) / (limit - contact.last_limit);
+    contact.has_last = true;
+    contact.last_limit = limit;
+    contact.last_miss = miss;
+    contact.friction_limit = std::max(0.0, limit - miss / std::clamp(slope, -steepest_miss, -flattest_miss));
+    return std::abs(miss);
+}
+
 double update_contact_lag(ContactPoint& contact, const Vec3& s, double slide, bool settled) {
     contact.force = contact.stiffness * std::max(0.0, contact.aim - contact.normal.dot(s));
-    const double change = contact.friction * contact.force - contact.friction_limit;
-    if (settled || !contact.bounces) {
-        // What friction stops may press the harder and be released the next time: such swings are halved until they die out.
-        const bool swings = change * contact.lag_change < 0.0 &&
-                            std::abs(change) > fading_swing * std::abs(contact.lag_change);
-        if (swings) contact.lag_share = std::max(least_lag_share, 0.5 * contact.lag_share);
-        contact.lag_change = change;
-        contact.friction_limit += contact.lag_share * change;
-    }
+    const double change = std::abs(contact.friction * contact.force - contact.friction_limit);
+    if (settled) renew_friction(contact, contact.force);
     choose_contact_branch(contact, s, slide);
-    return std::abs(change);
+    return change;
 }
 
 double ContactSet::update_lag(ContactPoint& contact, const BodyField& field, bool settled) const {
@@ -516,6 +539,15 @@ void ColliderTerms::read_terms(const BodyField& field, BoundedTerm* terms) {
 void ColliderTerms::choose_branches(const BoundedTerm* terms) {
     for (std::size_t k = 0; k < contact_.size(); ++k)
         contacts_.choose_branch(contacts_.points()[contact_[k]], terms[k].at);
+}
+
+double ColliderTerms::renew_friction(const BoundedTerm* terms) {
+    double most = 0.0;
+    for (std::size_t k = 0; k < contact_.size(); ++k) {
+        ContactPoint& c = contacts_.points()[contact_[k]];
+        most = std::max(most, articulated::renew_friction(c, -c.normal.dot(terms[k].force)));
+    }
+    return most;
 }
 
 void ContactSet::write(const BodyField& field, Outputs& outputs) const {

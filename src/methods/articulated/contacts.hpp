@@ -2,8 +2,9 @@
 //
 // A contact is a pair of material points and a normal, found at the step's start; its gap is linear in the bodies'
 // coordinates. Its potential is convex in the separation: k/2 min(0, gap - aim)^2 for the normal, and for friction, with the
-// normal force f_n of the last iteration, mu f_n times the length of the slide u, smoothed below eps_v h. In a linear solve friction
-// is the quadratic k_t/2 |u|^2 with k_t = mu f_n / max(|u|, eps_v h). Against a static or scripted body these are terms of one body's
+// normal force f_n of the last iteration, mu f_n times the length of the slide u, smoothed below eps_v h. A linear solve has its
+// quadratic about the present slide: k_t/2 |u|^2 with k_t = mu f_n / (eps_v h) where the points stick; where they slide along t, the
+// force mu f_n along t and k_t = mu f_n / |u| across it. Against a static or scripted body these are terms of one body's
 // matrix; between two moving bodies they are soft rows of the dual system (DualRows), so that the body matrices stay separate.
 #pragma once
 
@@ -45,8 +46,10 @@ struct ContactPoint {
     double force = 0.0;     // normal force at the last iterate
     double friction_limit = 0.0;   // mu f_n, lagged
     double slide_stiffness = 0.0;  // k_t
-    double lag_change = 0.0,
-           lag_share = 1.0;  // of the limit: the last change that was asked for, the part that is made
+    Vec3 slides = Vec3::Zero();    // direction of the slide; none where the points stick
+    // Of the limit before: what it was, N, and by how much it missed mu f_n; a secant needs both.
+    double last_limit = 0.0, last_miss = 0.0;
+    bool has_last = false;
     bool both_move = false;
     bool bounces = false;
     // Where something round touches, its radius from `center` stays what it is in the world however the body turns, but for
@@ -64,11 +67,15 @@ struct ContactPoint {
 Vec3 contact_slope(const ContactPoint& contact, const Vec3& separation, double slide);
 // The branch on which a separation is.
 void choose_contact_branch(ContactPoint& contact, const Vec3& separation, double slide);
+// The friction that a normal force allows, by the secant of what the limits before led to. Returns by how much the limit missed, N.
+double renew_friction(ContactPoint& contact, double normal_force);
 // Normal force and the friction that it allows, see ContactSet::update_lag.
 double update_contact_lag(ContactPoint& contact, const Vec3& separation, double slide, bool settled);
 
-// The normal, and two directions along the surface, as columns.
-Mat3 contact_directions(const Vec3& normal);
+// The normal, and two directions along the surface, as columns: where the points slide, the first of these is that of the slide.
+Mat3 contact_directions(const ContactPoint& contact);
+// Stiffness on the present branch along these directions.
+Vec3 contact_stiffness(const ContactPoint& contact);
 
 constexpr double overlap_left = 0.8;  // share of an overlap that may remain after a step: no pop
 
@@ -188,6 +195,7 @@ class ColliderTerms : public BoundedTerms {
         return contacts_.slope(contacts_.points()[contact_[k]], at);
     }
     void choose_branches(const BoundedTerm* terms) override;
+    double renew_friction(const BoundedTerm* terms) override;
     double term_tolerance(std::size_t) const override { return contact_tolerance; }
     double term_noise(std::size_t) const override { return 0.0; }
 

@@ -4,6 +4,13 @@
 #include <cmath>
 
 namespace tenon::articulated {
+namespace {
+
+// Of the largest force: less than what is tolerated at the iterate.
+constexpr double renewed_tolerance = 0.1 * contact_tolerance;
+constexpr int most_renewals = 8;  // of friction at one linearisation
+
+}  // namespace
 
 ConvexSolve::ConvexSolve(BodyField& field, ContactSet& contacts, Component& component,
                          const std::vector<int>& touched)
@@ -41,6 +48,18 @@ void ConvexSolve::choose_branches() {
         source->choose_branches(terms_.data() + at);
         at += source->term_count();
     }
+}
+
+// Friction as the normal forces at the minimum allow it: another problem. False when it is as it was.
+bool ConvexSolve::renew_friction() {
+    double largest = 0.0, most = 0.0;
+    for (const BoundedTerm& term : terms_) largest = std::max(largest, term.force.norm());
+    std::size_t at = 0;
+    for (BoundedTerms* source : sources_) {
+        most = std::max(most, source->renew_friction(terms_.data() + at));
+        at += source->term_count();
+    }
+    return most > renewed_tolerance * largest;
 }
 
 // Whether every term's force is its potential's slope: then the increment is the minimum.
@@ -113,6 +132,7 @@ int ConvexSolve::run(int most) {
     contacts_.make_dense(field_, touched_);  // before drives ask how much bodies give
     component_.linearise(field_);
     std::vector<BoundedTerm> next;
+    int renewals = 0;
     for (int solves = 1;; ++solves) {
         if (solves > 1) contacts_.make_dense(field_, touched_);
         component_.solve(field_);
@@ -134,7 +154,11 @@ int ConvexSolve::run(int most) {
         }
         // the multipliers are those of the last solve: they belong to its whole increment
         at_minimum_ = std::abs(length - 1.0) < 1e-12 && on_branches(terms_);
-        if (at_minimum_) return solves;
+        if (at_minimum_) {
+            if (renewals == most_renewals || !renew_friction()) return solves;
+            ++renewals;
+            most += 2;
+        }
         if (solves >= most) {
             if (length != 1.0) component_.end_path();
             return solves;

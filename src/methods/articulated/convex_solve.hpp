@@ -23,6 +23,7 @@ class ConvexSolve {
   private:
     void read(std::vector<BoundedTerm>& terms);
     void choose_branches();
+    bool renew_friction();
     double step_towards(const std::vector<BoundedTerm>& next);
     void go_towards(const std::vector<BoundedTerm>& next, double length);
     double slope(const std::vector<BoundedTerm>& next, double length) const;

@@ -137,14 +137,14 @@ ElasticComponent::Rows ElasticComponent::rows_of(std::size_t contact_point) cons
     rows.local = {c.law.xa, c.law.xb};
     if (c.solid[0] < 0) rows.body[0] = c.law.a;
     if (c.solid[1] < 0) rows.body[1] = c.law.b;
-    const Mat3 directions = contact_directions(c.law.normal);
+    const Mat3 directions = contact_directions(c.law);
+    const Vec3 stiffness = contact_stiffness(c.law);
     rows.count = 0;
-    const auto add = [&](int direction, double stiffness) {
-        rows.directions.col(rows.count) = directions.col(direction);
-        rows.compliance[rows.count++] = 1.0 / stiffness;
-    };
-    if (c.law.active) add(0, c.law.stiffness);
-    if (c.law.slide_stiffness > 0.0) add(1, c.law.slide_stiffness), add(2, c.law.slide_stiffness);
+    for (int k = 0; k < 3; ++k) {
+        if (!(stiffness[k] > 0.0)) continue;
+        rows.directions.col(rows.count) = directions.col(k);
+        rows.compliance[rows.count++] = 1.0 / stiffness[k];
+    }
     return rows;
 }
 
@@ -179,9 +179,9 @@ void ElasticComponent::factor(BodyField& field) {
             continue;
         }
         const int side = c.solid[0] >= 0 ? 0 : 1;
-        const Mat3 nn = c.law.normal * c.law.normal.transpose();
-        terms[c.solid[side]].push_back({c.point[side], (c.law.active ? c.law.stiffness : 0.0) * nn +
-                                                           c.law.slide_stiffness * (Mat3::Identity() - nn)});
+        const Mat3 directions = contact_directions(c.law);
+        terms[c.solid[side]].push_back(
+            {c.point[side], directions * contact_stiffness(c.law).asDiagonal() * directions.transpose()});
     }
     factored_ = true;
     for (int solid : solids_) factored_ = world_.solids[solid].factor(terms[solid]) && factored_;
@@ -459,6 +459,15 @@ void ElasticComponent::go_to_nearest() {
     for (std::size_t k = 0; k < attachments_.size(); ++k) attachments_[k].force = nearest_force_[k];
 }
 
+// What is tolerated is a share of the largest force of all: that over the largest on the contact's solids.
+double ElasticComponent::largest_share(const ElasticContact& c) const {
+    double share = 1.0;
+    for (int solid : c.solid)
+        if (const auto found = at_work_.find(solid); found != at_work_.end() && found->second > 0.0)
+            share = std::max(share, scale_ / found->second);
+    return share;
+}
+
 double ElasticComponent::update_lag(const BodyField& field, bool settled) {
     double most = 0.0;
     for (Component* component : inner_) most = std::max(most, component->update_lag(field, settled));
@@ -466,10 +475,7 @@ double ElasticComponent::update_lag(const BodyField& field, bool settled) {
         ElasticContact& c = contact(k);
         const double change = update_contact_lag(c.law, ElasticContacts::separation(c, field, world_.solids),
                                                  world_.contacts->slide(), settled);
-        // what is tolerated is a share of the largest force of all
-        for (int solid : c.solid)
-            if (solid >= 0 && change > 0.0)
-                most = std::max(most, change * std::max(1.0, scale_ / at_work_[solid]));
+        most = std::max(most, change * largest_share(c));
     }
     return most;
 }
@@ -543,6 +549,20 @@ void ElasticComponent::choose_branches(const BoundedTerm* terms) {
     }
     for (std::size_t k = 0; k < contact_points_.size(); ++k)
         choose_contact_branch(contact(k).law, terms[k].at, world_.contacts->slide());
+}
+
+double ElasticComponent::renew_friction(const BoundedTerm* terms) {
+    double most = 0.0;
+    for (BoundedTerms* inner : inner_terms_) {
+        most = std::max(most, inner->renew_friction(terms));
+        terms += inner->term_count();
+    }
+    for (std::size_t k = 0; k < contact_points_.size(); ++k) {
+        ContactPoint& law = contact(k).law;
+        const double miss = articulated::renew_friction(law, -law.normal.dot(terms[k].force));
+        most = std::max(most, miss * largest_share(contact(k)));
+    }
+    return most;
 }
 
 double ElasticComponent::term_tolerance(std::size_t k) const {

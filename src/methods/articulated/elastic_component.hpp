@@ -83,6 +83,7 @@ class ElasticComponent : public Component, private BoundedTerms {
     void read_terms(const BodyField& field, BoundedTerm* terms) override;
     Vec3 term_slope(std::size_t k, const Vec3& at) const override;
     void choose_branches(const BoundedTerm* terms) override;
+    double renew_friction(const BoundedTerm* terms) override;
     double term_tolerance(std::size_t k) const override;
     double term_noise(std::size_t k) const override;
     std::pair<BoundedTerms*, std::size_t> inner_term(std::size_t k) const;
@@ -91,6 +92,7 @@ class ElasticComponent : public Component, private BoundedTerms {
     // Forces of attachments and of contacts, given by their slopes, onto bodies and solids.
     void push(BodyField& field, const Rows& rows, const Vec3& force) const;
     void push_contact(BodyField& field, const ElasticContact& contact, const Vec3& slope) const;
+    double largest_share(const ElasticContact& contact) const;
     void set_coupling(BodyField& field, bool model);
     Rows rows_of(const Attachment& attachment) const;
     Rows rows_of(std::size_t contact_point) const;

@@ -28,6 +28,10 @@ class ElasticParts {
     void couple(BodyField& field, std::vector<Component*>& current);
     void commit(State& state, bool with_history);
 
+    // Per solid: implicit Euler steps still to go.
+    const std::vector<int>& euler_left() const { return world_.euler_left; }
+    void set_euler_left(const std::vector<int>& left) { world_.euler_left = left; }
+
     // Sub-steps: where they begin, back to there, and what BDF2 goes on from afterwards.
     void mark_start(const State& state);
     void go_back(State& state);

@@ -214,7 +214,7 @@ void ElasticSolid::judge(double gravity, double at_work, Balance& balance) const
     for (int v : vertex_of_) {
         const double noise = rounding * reach * (vertex_mass_[v] / (eta * eta) + young * mean_edge);
         left = std::max(left, unbalanced[v].norm() - noise);
-        if (!unbalanced[v].allFinite()) balance.consistent = false;  // a comparison would pass it over
+        if (!unbalanced[v].allFinite()) balance.give_up();  // a comparison would pass it over
     }
     // what is tolerated is a share of the largest force of all
     balance.scale = std::max(balance.scale, scale);

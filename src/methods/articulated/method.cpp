@@ -20,8 +20,9 @@ namespace tenon::articulated {
 namespace {
 
 constexpr std::size_t kGrain = 4096;
-constexpr int most_tries = 3, finer = 4;  // in sub-steps, each try with more of them
-constexpr std::size_t kLarge = 5000;      // components from this size on use all threads by themselves
+// A step that does not converge is made in so many parts, and each of these that does not in as many, so many times in all.
+constexpr int parts_of_a_part = 4, most_divisions = 3;
+constexpr std::size_t kLarge = 5000;  // components from this size on use all threads by themselves
 
 // The affine force of a torque: R^T G is skew, and sum_k a_k x G_k = torque.
 Mat34 generalised(const Wrench& wrench, const Mat3& rotation) {
@@ -118,6 +119,26 @@ void ArticulatedMethod::build(const Model& model, const State& state) {
 }
 
 StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
+    begin_step(model, state, dt);
+    const bool with_history = options_.bdf2 && has_history_ && history_step_ == dt;
+    if (!options_.bdf2 || with_history) {
+        const Attempt attempt = begin_attempt();
+        if (!advance(model, state, dt, state.time + dt, with_history, false)) {
+            undo(attempt);
+            advance_in_parts(model, state, dt, std::min(parts_of_a_part, options_.start_substeps));
+        }
+    } else {
+        advance_in_parts(model, state, dt, options_.start_substeps);
+    }
+    {
+        auto guard = timer_.stage("outputs");
+        write_joints(model, state, outputs);
+    }
+    judge_energy_loss(model, state, dt);
+    return make_report(model, state, outputs);
+}
+
+void ArticulatedMethod::begin_step(const Model& model, State& state, double dt) {
     timer_.reset();
     total_ = {};
     total_.converged = true;
@@ -129,30 +150,6 @@ StepReport ArticulatedMethod::step(const Model& model, State& state, Outputs& ou
     if (joints_changed(model, state)) build(model, state);
     if (fresh_ && !has_history_) project_rates(model, state);
     fresh_ = false;
-    const bool with_history = options_.bdf2 && has_history_ && history_step_ == dt;
-    const bool whole = !options_.bdf2 || with_history;
-    const std::vector<int> euler_before = only_chains_ ? std::vector<int>() : euler_left_;
-    if (keeps_stress_) stress_before_ = field_.force_stress;
-    if (!whole || !advance(model, state, dt, state.time + dt, with_history, false)) {
-        if (!only_chains_) euler_left_ = euler_before;
-        if (keeps_stress_) field_.force_stress = stress_before_;
-        int substeps = whole ? std::min(4, options_.start_substeps) : options_.start_substeps;
-        for (int tries = 1; !advance_in_substeps(model, state, dt, substeps, tries == most_tries); ++tries)
-            substeps *= finer;
-        // what jumped within the step is no history for BDF2: two more steps without
-        for (const Component* component : current_)
-            if (options_.bdf2 && component->reached_limit())
-                for (int body : component->bodies) euler_left_[body] = std::max(euler_left_[body], 2);
-        for (std::size_t i = 0; i < restarted_.size(); ++i)
-            if (options_.bdf2 && restarted_[i]) euler_left_[i] = std::max(euler_left_[i], 2);
-        if (elastic_) elastic_->end_substeps(options_.bdf2);
-    }
-    {
-        auto guard = timer_.stage("outputs");
-        write_joints(model, state, outputs);
-    }
-    judge_energy_loss(model, state, dt);
-    return make_report(model, state, outputs);
 }
 
 StepReport ArticulatedMethod::make_report(const Model& model, State& state, Outputs& outputs) {
@@ -186,45 +183,69 @@ StepReport ArticulatedMethod::make_report(const Model& model, State& state, Outp
 }
 
 // BDF2 needs a step behind it: the first one is made of small implicit Euler steps. So is a step that did not converge as a
-// whole, such as that of the tip of a whip. False, with everything as it was, when one of them did not converge and it is not
-// the last try.
-bool ArticulatedMethod::advance_in_substeps(const Model& model, State& state, double dt, int substeps,
-                                            bool last_try) {
+// whole, such as that of the tip of a whip.
+void ArticulatedMethod::advance_in_parts(const Model& model, State& state, double dt, int parts) {
     std::vector<Mat34> start_q = state.q, start_rate = state.rate;
-    const std::vector<int> start_euler = euler_left_;
+    const Attempt start = begin_attempt();
     const DriveBranches start_branches = branches_;
     std::stringstream start_contacts;
-    if (contacts_->enabled() && !last_try) contacts_->save(start_contacts);
-    const auto go_back = [&] {
+    if (contacts_->enabled()) contacts_->save(start_contacts);
+    if (elastic_) elastic_->mark_start(state);
+    try {
+        advance_part(model, state, state.time, dt, std::max(1, parts), most_divisions);
+    } catch (...) {
         state.q = start_q;
         state.rate = start_rate;
-        euler_left_ = start_euler;
         branches_ = start_branches;
-        if (keeps_stress_) field_.force_stress = stress_before_;
-        if (contacts_->enabled() && !last_try) contacts_->load(start_contacts);
+        undo(start);
+        if (contacts_->enabled()) contacts_->load(start_contacts);
         if (elastic_) elastic_->go_back(state);
-    };
-    if (elastic_) elastic_->mark_start(state);
-    substeps = std::max(1, substeps);
-    total_.strain = 0.0;
-    total_.converged = true;
-    total_.substeps = substeps;
-    try {
-        for (int k = 0; k < substeps; ++k)
-            if (!advance(model, state, dt / substeps, state.time + dt * (k + 1) / substeps, false,
-                         last_try)) {
-                go_back();
-                return false;
-            }
-    } catch (...) {
-        go_back();
         throw;
     }
     previous_q_ = std::move(start_q);
     previous_rate_ = std::move(start_rate);
     has_history_ = true;
     history_step_ = dt;
-    return true;
+    restart_after_parts();
+}
+
+// A span of time in `parts` steps of implicit Euler; those that do not converge are divided again, `divisions` - 1 times.
+void ArticulatedMethod::advance_part(const Model& model, State& state, double begin, double span, int parts,
+                                     int divisions) {
+    const double h = span / parts;
+    for (int k = 0; k < parts; ++k) {
+        const Attempt attempt = begin_attempt();
+        if (advance(model, state, h, begin + span * (k + 1) / parts, false, divisions == 1)) {
+            ++total_.substeps;
+            continue;
+        }
+        undo(attempt);
+        advance_part(model, state, begin + span * k / parts, h, parts_of_a_part, divisions - 1);
+    }
+}
+
+// What jumped within the step is no history for BDF2: two more steps without.
+void ArticulatedMethod::restart_after_parts() {
+    for (const Component* component : current_)
+        if (options_.bdf2 && component->reached_limit())
+            for (int body : component->bodies) euler_left_[body] = std::max(euler_left_[body], 2);
+    for (std::size_t i = 0; i < restarted_.size(); ++i)
+        if (options_.bdf2 && restarted_[i]) euler_left_[i] = std::max(euler_left_[i], 2);
+    if (elastic_) elastic_->end_substeps(options_.bdf2);
+}
+
+ArticulatedMethod::Attempt ArticulatedMethod::begin_attempt() const {
+    Attempt attempt;
+    if (!only_chains_) attempt.euler_left = euler_left_;
+    if (keeps_stress_) attempt.force_stress = field_.force_stress;
+    if (elastic_) attempt.elastic_euler_left = elastic_->euler_left();
+    return attempt;
+}
+
+void ArticulatedMethod::undo(const Attempt& attempt) {
+    if (!only_chains_) euler_left_ = attempt.euler_left;
+    if (keeps_stress_) field_.force_stress = attempt.force_stress;
+    if (elastic_) elastic_->set_euler_left(attempt.elastic_euler_left);
 }
 
 // Targets, contacts, then each component by itself; the world changes only when all have succeeded.
@@ -258,7 +279,7 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
     }
     if (with_history && restart_at_limits())
         return advance(model, state, h, end_time, with_history, last_try);
-    if (!add_reports() && !last_try) return false;
+    if (!add_reports(last_try)) return false;
     auto guard = timer_.stage("commit");
     contacts_->remember();
     for (const Component* component : current_) component->store_branches(branches_);
@@ -318,8 +339,8 @@ void ArticulatedMethod::solve_unsolved(const StepStart& start, bool last_try) {
 }
 
 // What the components did, into the step's total. Solves of components are made side by side: the most counts. True when all
-// converged.
-bool ArticulatedMethod::add_reports() {
+// converged, or no smaller steps are left.
+bool ArticulatedMethod::add_reports(bool last_try) {
     SolveReport now;
     now.converged = true;
     for (const SolveReport& report : reports_) {
@@ -331,10 +352,11 @@ bool ArticulatedMethod::add_reports() {
         total_.fallbacks += report.fallbacks;
     }
     total_.solves += now.solves;
+    if (!now.converged && !last_try) return false;
     total_.strain = std::max(total_.strain, now.strain);
     total_.residual = now.residual;
     total_.converged = total_.converged && now.converged;
-    return now.converged;
+    return true;
 }
 
 void ArticulatedMethod::set_step_size(double h, bool with_history) {

@@ -27,7 +27,17 @@ class ArticulatedMethod : public Stepper {
     bool joints_changed(const Model& model, const State& state) const;
     bool advance(const Model& model, State& state, double h, double end_time, bool with_history,
                  bool last_try);
-    bool advance_in_substeps(const Model& model, State& state, double dt, int substeps, bool last_try);
+    // What a step that did not converge has changed, though the state is as it was.
+    struct Attempt {
+        std::vector<int> euler_left, elastic_euler_left;
+        std::vector<Mat3> force_stress;
+    };
+    Attempt begin_attempt() const;
+    void undo(const Attempt& attempt);
+    void begin_step(const Model& model, State& state, double dt);
+    void advance_in_parts(const Model& model, State& state, double dt, int parts);
+    void advance_part(const Model& model, State& state, double begin, double span, int parts, int divisions);
+    void restart_after_parts();
     void solve_components(const Model& model, const State& state, double end_time, bool with_history,
                           bool last_try);
     void solve_unsolved(const StepStart& start, bool last_try);
@@ -48,7 +58,7 @@ class ArticulatedMethod : public Stepper {
     void judge_energy_loss(const Model& model, const State& state, double dt);
     void judge_deformation(const Model& model, const State& state);
     void judge_impacts(const Model& model);
-    bool add_reports();
+    bool add_reports(bool last_try);
     void commit(const Model& model, State& state, double h, bool with_history);
     // Whole steps of worlds that are chains of ball joints and nothing else (method_sweep.cpp).
     bool may_sweep(const Model& model, const State& state) const;
@@ -92,7 +102,6 @@ class ArticulatedMethod : public Stepper {
         measured_;  // joints with a limit on their force; with coordinates to work out
     StageTimer timer_;
     double matrix_step_ = 0.0;
-    std::vector<Mat3> stress_before_;  // of the step, for a second try
     bool keeps_stress_ = false;  // rigid bodies: the next step starts from stresses that poses do not tell
     SolveReport total_;
     bool fresh_ = true;       // no step has been made yet

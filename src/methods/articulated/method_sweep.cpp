@@ -63,7 +63,7 @@ bool ArticulatedMethod::sweep(State& state, double h, bool with_history) {
     }
     current_.clear();
     for (const auto& component : components_) current_.push_back(component.get());
-    add_reports();
+    add_reports(false);
     auto guard = timer_.stage("commit");
     commit_sweep(state, with_history);
     return true;

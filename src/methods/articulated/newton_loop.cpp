@@ -21,6 +21,7 @@ constexpr int last_try_passes = 3;      // times the corrections
 constexpr double far_away = 1e6, many_times = 1e3;
 constexpr double nearly = 1e3;           // distance of an iterate that was nearly a solution
 constexpr double nearly_balanced = 0.1;  // share of the forces that it leaves unbalanced, at most
+constexpr double inconsistent = 10.0;    // of an iterate where a constraint is on a wrong branch, at least
 constexpr double least_share = 1.0 / 64.0;
 
 }  // namespace
@@ -39,9 +40,10 @@ void NewtonLoop::near_others() {
 
 // In units of what is tolerated: at most 1 at a solution.
 double NewtonLoop::distance(const Balance& balance, double scale) const {
-    if (!balance.consistent) return 1e300;
-    return std::max(balance.relative_gap / options_.joint_tolerance,
-                    balance.force / (force_tolerance_ * scale + 1e-300));
+    if (!std::isfinite(balance.force)) return 1e300;
+    const double left = std::max(balance.force, balance.branch) / (force_tolerance_ * scale + 1e-300);
+    const double away = std::max(balance.relative_gap / options_.joint_tolerance, left);
+    return balance.consistent ? away : std::max(away, inconsistent);
 }
 
 // Both measured by the smaller forces of the two: a body that is thrown off leaves no more than its own huge inertia unbalanced.

@@ -47,6 +47,7 @@ bool has_branches(const Joint& joint, const DriveRow& drive) {
 }
 
 constexpr double elastic_regularisation = 1e-11;
+constexpr double least_regularisation = 1e-9, most_regularisation = 1e-4;  // of rigid bodies
 constexpr int plain_linearisations =
     3;  // of a last try, before multipliers are kept: they may lead through a dead point
 
@@ -171,6 +172,8 @@ RowComponent::RowComponent(const Model& model, const State& state, std::vector<i
     first_contact_block_ = rows_.blocks();
     for (int k : contact_points_) rows_.add_block({contacts_->points()[k].a, contacts_->points()[k].b}, 3);
     rows_.finish(choice);
+    contact_separation_.resize(contact_points_.size());
+    directions_.assign(contact_points_.size(), Mat3::Identity());
     std::vector<int> held;
     for (int b = 0; b < rows_.blocks(); ++b)
         held.insert(held.end(), rows_.block(b).bodies.begin(),
@@ -283,32 +286,54 @@ void RowComponent::evaluate_fixed(const FixedBlock& block, const BodyField& fiel
     }
 }
 
-// Normal and two sliding directions of a contact between two moving bodies, as soft rows.
+// A contact between two moving bodies, as soft rows along its normal and two directions of the surface.
 void RowComponent::evaluate_contact(std::size_t k, const BodyField& field) {
+    contact_separation_[k] = ContactSet::separation(contacts_->points()[contact_points_[k]], field);
+    set_contact(k);
+}
+
+// Rows of a contact on its present branch, at the separation of the linearisation.
+void RowComponent::set_contact(std::size_t k) {
+    turn_contact(k);
     const ContactPoint& c = contacts_->points()[contact_points_[k]];
     const int block = first_contact_block_ + static_cast<int>(k), start = rows_.block(block).row_start;
-    const Vec3 s = ContactSet::separation(c, field);
-    const Mat3 directions = contact_directions(c.normal);
-    rows_.value[start] = c.normal.dot(s) - c.aim;
-    for (int r = 1; r < 3; ++r) rows_.value[start + r] = directions.col(r).dot(s - c.start);
-    set_contact(k);
+    const Vec3& s = contact_separation_[k];
+    const Mat3& directions = directions_[k];
+    const Vec3 stiffness = contact_stiffness(c);
     const Vec4 xa(c.xa.x(), c.xa.y(), c.xa.z(), 1.0), xb(c.xb.x(), c.xb.y(), c.xb.z(), 1.0);
     for (int r = 0; r < 3; ++r) {
+        rows_.value[start + r] = r == 0 ? c.normal.dot(s) - c.aim : directions.col(r).dot(s - c.start);
+        rows_.active[start + r] = stiffness[r] > 0.0;
+        rows_.compliance[start + r] = stiffness[r] > 0.0 ? 1.0 / stiffness[r] : 1.0;
+        if (!rows_.active[start + r])
+            rows_.multiplier[start + r] = c.friction_limit * c.slides.dot(directions.col(r));
         rows_.gradient(block, 0, r) = -directions.col(r) * xa.transpose();
         rows_.gradient(block, 1, r) = directions.col(r) * xb.transpose();
     }
 }
 
-void RowComponent::set_contact(std::size_t k) {
-    const ContactPoint& c = contacts_->points()[contact_points_[k]];
+// The directions of its present branch; multipliers at hand are the same forces along these.
+void RowComponent::turn_contact(std::size_t k) {
+    const Mat3 now = contact_directions(contacts_->points()[contact_points_[k]]);
+    if (now == directions_[k]) return;
+    const Mat3 turn = now.transpose() * directions_[k];
     const int start = rows_.block(first_contact_block_ + static_cast<int>(k)).row_start;
-    const bool slides = c.slide_stiffness > 0.0;
-    rows_.active[start] = c.active;
-    rows_.active[start + 1] = rows_.active[start + 2] = slides;
-    rows_.compliance[start] = 1.0 / c.stiffness;
-    rows_.compliance[start + 1] = rows_.compliance[start + 2] = slides ? 1.0 / c.slide_stiffness : 1.0;
-    for (int r = 0; r < 3; ++r)
-        if (!rows_.active[start + r]) rows_.multiplier[start + r] = 0.0;
+    for (std::vector<double>* forces : {&rows_.multiplier, &path_})
+        if (forces->size() == rows_.multiplier.size()) {
+            Eigen::Map<Vec3> force(forces->data() + start);
+            force = (turn * force).eval();
+        }
+    directions_[k] = now;
+}
+
+void RowComponent::keep_nearest() {
+    nearest_ = rows_.multiplier;
+    nearest_directions_ = directions_;
+}
+
+void RowComponent::go_to_nearest() {
+    rows_.multiplier = nearest_;
+    directions_ = nearest_directions_;
 }
 
 void RowComponent::evaluate(const BodyField& field) {
@@ -330,18 +355,17 @@ void RowComponent::linearise(BodyField& field) {
         bounded.coordinate = rows_.value[row] + branch_target(drive);
         set_drive(bounded);
     }
-    contact_separation_.resize(contact_points_.size());
-    for (std::size_t k = 0; k < contact_points_.size(); ++k)
-        contact_separation_[k] = ContactSet::separation(contacts_->points()[contact_points_[k]], field);
     bool rigid = false;
     for (int body : bodies) rigid = rigid || field.matrix(body).rigid;
     Balance gaps;
     judge_gaps(gaps);
-    // Rows that follow from others do so exactly only where joints are closed: the further open, the more they need to give.
-    // Elastic bodies give by themselves, stiff ones hardly more than rounding.
-    rows_.regularisation = !may_be_redundant_ ? 0.0
-                           : rigid            ? std::clamp(0.1 * gaps.relative_gap, 1e-9, 1e-4)
-                                              : elastic_regularisation;
+    // Rows that follow from others do so exactly only where joints are closed. Where they are open by a share g of their size, what
+    // remains of such a row is of order g, and its part of the dual matrix of order g^2: it gives by as much. Elastic bodies give by
+    // themselves, stiff ones hardly more than rounding.
+    rows_.regularisation =
+        !may_be_redundant_ ? 0.0
+        : rigid ? std::clamp(gaps.relative_gap * gaps.relative_gap, least_regularisation, most_regularisation)
+                : elastic_regularisation;
 }
 
 // Value, compliance and given force of a drive on its present branch.
@@ -368,9 +392,8 @@ void RowComponent::read_terms(const BodyField& field, BoundedTerm* terms) {
         terms[k].force = Vec3(rows_.multiplier[rows_.block(bounded.block).row_start + bounded.row], 0, 0);
     }
     for (std::size_t k = 0; k < contact_points_.size(); ++k) {
-        const ContactPoint& c = contacts_->points()[contact_points_[k]];
         const int block = first_contact_block_ + static_cast<int>(k), start = rows_.block(block).row_start;
-        const Mat3 directions = contact_directions(c.normal);
+        const Mat3& directions = directions_[k];
         BoundedTerm& term = terms[bounded_.size() + k];
         term.at = contact_separation_[k];
         term.force.setZero();
@@ -443,10 +466,18 @@ void RowComponent::choose_branches(const BoundedTerm* terms) {
     for (std::size_t k = 0; k < contact_points_.size(); ++k) {
         ContactPoint& c = contacts_->points()[contact_points_[k]];
         contacts_->choose_branch(c, terms[bounded_.size() + k].at);
-        const int start = rows_.block(first_contact_block_ + static_cast<int>(k)).row_start;
-        rows_.value[start] = c.normal.dot(contact_separation_[k]) - c.aim;
         set_contact(k);
     }
+}
+
+double RowComponent::renew_friction(const BoundedTerm* terms) {
+    double most = 0.0;
+    for (std::size_t k = 0; k < contact_points_.size(); ++k) {
+        ContactPoint& c = contacts_->points()[contact_points_[k]];
+        const Vec3& force = terms[bounded_.size() + k].force;
+        most = std::max(most, articulated::renew_friction(c, -c.normal.dot(force)));
+    }
+    return most;
 }
 
 void RowComponent::judge_gaps(Balance& result) const {
@@ -460,6 +491,11 @@ void RowComponent::judge_gaps(Balance& result) const {
 
 // Whether bounded constraints are on the right branches at the iterate, and active ones follow their law.
 void RowComponent::judge_branches(Balance& result) const {
+    const auto miss = [&](double force, double allowed) {
+        if (force <= allowed) return;
+        result.branch = std::max(result.branch, force);
+        result.consistent = false;
+    };
     for (const JointBlock& block : joint_blocks_)  // springs, dampers, armature
         for (int d = block.first_drive; d < block.drive_end; ++d) {
             const int row = rows_.block(block.block).row_start + drives_[d].row;
@@ -482,21 +518,17 @@ void RowComponent::judge_branches(Balance& result) const {
             const double beyond = !limit                                   ? std::abs(force) - drive.bound
                                   : drive.branch == DriveRow::Branch::high ? -force
                                                                            : force;
-            if (beyond > slack) result.consistent = false;
-        } else if (std::abs(slope_at(drive, at) - force) > slack) {
-            result.consistent = false;
+            miss(beyond, slack);
+        } else {
+            miss(std::abs(slope_at(drive, at) - force), slack);
         }
     }
     for (std::size_t k = 0; k < contact_points_.size(); ++k) {
         const ContactPoint& c = contacts_->points()[contact_points_[k]];
         const int start = rows_.block(first_contact_block_ + static_cast<int>(k)).row_start;
-        const Mat3 directions = contact_directions(c.normal);
-        Vec3 s = c.start, force = Vec3::Zero();
-        s += (rows_.value[start] + c.aim - c.normal.dot(c.start)) * c.normal;
-        for (int r = 1; r < 3; ++r) s += rows_.value[start + r] * directions.col(r);
-        for (int r = 0; r < 3; ++r) force += rows_.multiplier[start + r] * directions.col(r);
-        if ((contacts_->slope(c, s) - force).norm() > contact_tolerance * result.scale)
-            result.consistent = false;
+        const Vec3 force = directions_[k] * Eigen::Map<const Vec3>(rows_.multiplier.data() + start);
+        const Vec3& s = contact_separation_[k];
+        miss((contacts_->slope(c, s) - force).norm(), contact_tolerance * result.scale);
     }
 }
 

@@ -29,8 +29,8 @@ class RowComponent : public Component, private BoundedTerms {
     void begin_path() override { path_ = rows_.multiplier; }
     void step_path(double length) override;
     void end_path() override { rows_.multiplier = path_; }
-    void keep_nearest() override { nearest_ = rows_.multiplier; }
-    void go_to_nearest() override { rows_.multiplier = nearest_; }
+    void keep_nearest() override;
+    void go_to_nearest() override;
     bool reached_limit() const override;
     void project(BodyField& field, std::vector<Mat34>& at_start) override;
     bool has_contacts() const override { return !contact_points_.empty(); }
@@ -62,6 +62,7 @@ class RowComponent : public Component, private BoundedTerms {
     void read_terms(const BodyField& field, BoundedTerm* terms) override;
     Vec3 term_slope(std::size_t k, const Vec3& at) const override;
     void choose_branches(const BoundedTerm* terms) override;
+    double renew_friction(const BoundedTerm* terms) override;
     double term_tolerance(std::size_t k) const override;
     double term_noise(std::size_t k) const override;
 
@@ -73,6 +74,7 @@ class RowComponent : public Component, private BoundedTerms {
     void evaluate_fixed(const FixedBlock& block, const BodyField& field);
     void set_drive(const BoundedDrive& bounded);
     void set_contact(std::size_t k);
+    void turn_contact(std::size_t k);
     void judge_gaps(Balance& result) const;
     void judge_branches(Balance& result) const;
 
@@ -89,6 +91,8 @@ class RowComponent : public Component, private BoundedTerms {
     std::vector<double> nearest_;           // multipliers of the iterate nearest to a solution
     std::vector<double> row_size_;          // per row: what a violation of it is measured against
     std::vector<Vec3> contact_separation_;  // per contact, at the linearisation
+    // per contact: directions of its constraints, of the multipliers at hand and of those of the nearest iterate
+    std::vector<Mat3> directions_, nearest_directions_;
     DualRows rows_;
     bool may_be_redundant_ = false;  // joints close loops
     int linearisations_ = 0;         // in this step
