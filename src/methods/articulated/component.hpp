@@ -67,8 +67,9 @@ class Component {
 
     // Motors, limits, friction and contacts between its bodies, when it has such.
     virtual BoundedTerms* bounded() { return nullptr; }
-    // Friction of contacts between its bodies, from the normal forces at the iterate; by how much one changed, N.
-    virtual double update_lag(const BodyField&, bool) { return 0.0; }
+    // Normal forces and branches of contacts between its bodies at the iterate; by how much the friction of one misses what its
+    // force allows, N.
+    virtual double renew_contacts(const BodyField&) { return 0.0; }
 
     // Where its drives are now, into the places of their joints.
     virtual void store_branches(DriveBranches&) const {}

@@ -444,8 +444,8 @@ void RowComponent::project(BodyField& field, std::vector<Mat34>& at_start) {
     solve(field);
 }
 
-double RowComponent::update_lag(const BodyField& field, bool settled) {
-    return contact_points_.empty() ? 0.0 : contacts_->update_lag(field, contact_points_, settled);
+double RowComponent::renew_contacts(const BodyField& field) {
+    return contact_points_.empty() ? 0.0 : contacts_->renew(field, contact_points_);
 }
 
 double RowComponent::term_tolerance(std::size_t k) const {
@@ -470,14 +470,10 @@ void RowComponent::choose_branches(const BoundedTerm* terms) {
     }
 }
 
-double RowComponent::renew_friction(const BoundedTerm* terms) {
-    double most = 0.0;
-    for (std::size_t k = 0; k < contact_points_.size(); ++k) {
-        ContactPoint& c = contacts_->points()[contact_points_[k]];
-        const Vec3& force = terms[bounded_.size() + k].force;
-        most = std::max(most, articulated::renew_friction(c, -c.normal.dot(force)));
-    }
-    return most;
+void RowComponent::list_friction(const BoundedTerm* terms, std::vector<FrictionLimit>& list) {
+    for (std::size_t k = 0; k < contact_points_.size(); ++k)
+        list.push_back(
+            friction_allowed(contacts_->points()[contact_points_[k]], terms[bounded_.size() + k].force));
 }
 
 void RowComponent::judge_gaps(Balance& result) const {
