@@ -77,6 +77,12 @@ class Component {
     // True when a limit was reached in this step: an impact.
     virtual bool reached_limit() const { return false; }
 
+    // What drives did in this step by their forces at its end, and by how much that may be off, J.
+    struct Work {
+        double done = 0.0, uncertain = 0.0;
+    };
+    virtual Work drive_work(const BodyField&) const { return {}; }
+
     // Increments that joints allow, nearest to where the targets are, without drives. The field's iterate holds the state, but
     // scripted bodies where they are a tiny step later; `at_start` has all at the state.
     virtual void project(BodyField& field, std::vector<Mat34>& at_start) {

@@ -249,10 +249,12 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
     found_.clear();
     const double near = std::max(margin, 1e-4 * cb.radius);
     const Primitive& primitive = model.shape_of(a).primitive;
-    if (!field.moving[a] && has_closed_form(primitive.kind))
+    // What is smaller than the body would find its way between the body's probes.
+    const bool probed = !field.moving[a] && !(ca.radius > 0.0 && ca.radius < cb.radius);
+    if (probed && has_closed_form(primitive.kind))
         probe_contacts(&primitive, nullptr, pose_a, model.shape_of(b), probes_[model.bodies.shape[b]], pose_b,
                        near, 6, found_);
-    else if (!field.moving[a] && ca.field)
+    else if (probed && ca.field)
         probe_contacts(nullptr, ca.field.get(), pose_a, model.shape_of(b), probes_[model.bodies.shape[b]],
                        pose_b, near, 6, found_);
     else

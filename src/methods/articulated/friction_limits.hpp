@@ -31,7 +31,7 @@ class FrictionLimits {
     std::vector<Iterate> last_;  // the newest at the end
     Iterate best_;
     double least_ = 1e300;  // size of the best one's miss
-    double part_ = 1.0;    // of the miss, that is gone
+    double part_ = 1.0;     // of the miss, that is gone
 };
 
 }  // namespace tenon::articulated

@@ -426,6 +426,28 @@ bool RowComponent::reached_limit() const {
            });
 }
 
+// Bounded forces may have gone from bound to bound within the step, others by what the way of their coordinate asks for.
+Component::Work RowComponent::drive_work(const BodyField& field) const {
+    Work work;
+    for (std::size_t k = 0; k < joint_blocks_.size(); ++k) {
+        const JointBlock& block = joint_blocks_[k];
+        const Joint& joint = joints_[k];
+        const Mat34 &qa = map_of(field, joint.bodies[0]), &qb = map_of(field, joint.bodies[1]);
+        for (int d = block.first_drive; d < block.drive_end; ++d) {
+            const DriveRow& drive = drives_[d];
+            const double force = -rows_.multiplier[rows_.block(block.block).row_start + drive.row];
+            const double way = articulated::evaluate(drive, joint, qa, qb).coordinate - drive.reference;
+            double change = std::abs(force);
+            if (is_bounded(drive) && drive.kind != DriveRow::Kind::limit) change += 2.0 * drive.bound;
+            if (drive.kind == DriveRow::Kind::smooth || drive.kind == DriveRow::Kind::bend || drive.has_gains)
+                change += drive.stiffness * std::abs(way);
+            work.done += force * way;
+            work.uncertain += change * std::abs(way);
+        }
+    }
+    return work;
+}
+
 void RowComponent::project(BodyField& field, std::vector<Mat34>& at_start) {
     field.x.swap(at_start);
     evaluate(field);

@@ -32,6 +32,7 @@ class RowComponent : public Component, private BoundedTerms {
     void keep_nearest() override;
     void go_to_nearest() override;
     bool reached_limit() const override;
+    Work drive_work(const BodyField& field) const override;
     void project(BodyField& field, std::vector<Mat34>& at_start) override;
     bool has_contacts() const override { return !contact_points_.empty(); }
     std::string solver_name() const override { return rows_.solver_name(); }
