@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "methods/articulated/friction_limits.hpp"
 #include "tenon/types.hpp"
 
 namespace tenon::articulated {
@@ -30,8 +31,8 @@ class BoundedTerms {
     virtual Vec3 term_slope(std::size_t k, const Vec3& at) const = 0;
     // Each term goes to the branch on which its coordinate is.
     virtual void choose_branches(const BoundedTerm* terms) = 0;
-    // Friction of contacts, from the normal forces at a minimum; by how much one of them missed, N.
-    virtual double renew_friction(const BoundedTerm*) { return 0.0; }
+    // Adds the contacts with the friction that forces at a minimum allow them.
+    virtual void list_friction(const BoundedTerm*, std::vector<FrictionLimit>&) {}
     // Share of the largest force by which a term may miss its potential's slope.
     virtual double term_tolerance(std::size_t k) const = 0;
     // What rounding of the coordinate does to the slope.

@@ -67,14 +67,21 @@ class Component {
 
     // Motors, limits, friction and contacts between its bodies, when it has such.
     virtual BoundedTerms* bounded() { return nullptr; }
-    // Friction of contacts between its bodies, from the normal forces at the iterate; by how much one changed, N.
-    virtual double update_lag(const BodyField&, bool) { return 0.0; }
+    // Normal forces and branches of contacts between its bodies at the iterate; by how much the friction of one misses what its
+    // force allows, N.
+    virtual double renew_contacts(const BodyField&) { return 0.0; }
 
     // Where its drives are now, into the places of their joints.
     virtual void store_branches(DriveBranches&) const {}
 
     // True when a limit was reached in this step: an impact.
     virtual bool reached_limit() const { return false; }
+
+    // What drives did in this step by their forces at its end, and by how much that may be off, J.
+    struct Work {
+        double done = 0.0, uncertain = 0.0;
+    };
+    virtual Work drive_work(const BodyField&) const { return {}; }
 
     // Increments that joints allow, nearest to where the targets are, without drives. The field's iterate holds the state, but
     // scripted bodies where they are a tiny step later; `at_start` has all at the state.

@@ -13,10 +13,8 @@ constexpr double huge = 1e9;
 constexpr double most_carried =
     1e4;                            // times a body's own mass: what may weigh on its contacts through joints
 constexpr double most_borne = 1e7;  // times what a body's contacts carry otherwise
-// Of secants: how fast the miss of a friction limit may change with the limit. It is -1 where friction does not press.
-constexpr double steepest_miss = 1e4, flattest_miss = 0.25;
-constexpr double too_far_beyond = 40.0;   // times what two bodies measure across: a way in a step
-constexpr double least_slope = 0.3;       // of a normal, upwards, where one body lies on another
+constexpr double too_far_beyond = 40.0;  // times what two bodies measure across: a way in a step
+constexpr double least_slope = 0.3;      // of a normal, upwards, where one body lies on another
 constexpr double bounce_stiffness =
     1e5;  // of a bouncing contact, times mass / h^2: its share of the speed is right to 1e-5
 
@@ -251,10 +249,12 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
     found_.clear();
     const double near = std::max(margin, 1e-4 * cb.radius);
     const Primitive& primitive = model.shape_of(a).primitive;
-    if (!field.moving[a] && has_closed_form(primitive.kind))
+    // What is smaller than the body would find its way between the body's probes.
+    const bool probed = !field.moving[a] && !(ca.radius > 0.0 && ca.radius < cb.radius);
+    if (probed && has_closed_form(primitive.kind))
         probe_contacts(&primitive, nullptr, pose_a, model.shape_of(b), probes_[model.bodies.shape[b]], pose_b,
                        near, 6, found_);
-    else if (!field.moving[a] && ca.field)
+    else if (probed && ca.field)
         probe_contacts(nullptr, ca.field.get(), pose_a, model.shape_of(b), probes_[model.bodies.shape[b]],
                        pose_b, near, 6, found_);
     else
@@ -485,41 +485,30 @@ void ContactSet::roll_listed(const BodyField& field, const std::vector<int>& con
     for (int k : contacts) roll(points_[k], field);
 }
 
-// What friction stops may press the harder, and be released the next time.
-double renew_friction(ContactPoint& contact, double normal_force) {
-    const double limit = contact.friction_limit, miss = contact.friction * normal_force - limit;
-    double slope = -1.0;
-    if (contact.has_last && limit != contact.last_limit)
-        slope = (miss - contact.last_miss) / (limit - contact.last_limit);
-    contact.has_last = true;
-    contact.last_limit = limit;
-    contact.last_miss = miss;
-    contact.friction_limit = std::max(0.0, limit - miss / std::clamp(slope, -steepest_miss, -flattest_miss));
-    return std::abs(miss);
+FrictionLimit friction_allowed(ContactPoint& contact, const Vec3& force) {
+    return {&contact.friction_limit, contact.friction * std::max(0.0, -contact.normal.dot(force))};
 }
 
-double update_contact_lag(ContactPoint& contact, const Vec3& s, double slide, bool settled) {
+double renew_contact(ContactPoint& contact, const Vec3& s, double slide) {
     contact.force = contact.stiffness * std::max(0.0, contact.aim - contact.normal.dot(s));
-    const double change = std::abs(contact.friction * contact.force - contact.friction_limit);
-    if (settled) renew_friction(contact, contact.force);
     choose_contact_branch(contact, s, slide);
-    return change;
+    return std::abs(contact.friction * contact.force - contact.friction_limit);
 }
 
-double ContactSet::update_lag(ContactPoint& contact, const BodyField& field, bool settled) const {
-    return update_contact_lag(contact, separation(contact, field), slide_, settled);
+double ContactSet::renew(ContactPoint& contact, const BodyField& field) const {
+    return renew_contact(contact, separation(contact, field), slide_);
 }
 
-double ContactSet::update_lag(const BodyField& field, int body, bool settled) {
+double ContactSet::renew(const BodyField& field, int body) {
     double most = 0.0;
     for (int k = first_of_body_[body]; k >= 0; k = next_of_body_[k])
-        most = std::max(most, update_lag(points_[k], field, settled));
+        most = std::max(most, renew(points_[k], field));
     return most;
 }
 
-double ContactSet::update_lag(const BodyField& field, const std::vector<int>& contacts, bool settled) {
+double ContactSet::renew(const BodyField& field, const std::vector<int>& contacts) {
     double most = 0.0;
-    for (int k : contacts) most = std::max(most, update_lag(points_[k], field, settled));
+    for (int k : contacts) most = std::max(most, renew(points_[k], field));
     return most;
 }
 
@@ -541,13 +530,9 @@ void ColliderTerms::choose_branches(const BoundedTerm* terms) {
         contacts_.choose_branch(contacts_.points()[contact_[k]], terms[k].at);
 }
 
-double ColliderTerms::renew_friction(const BoundedTerm* terms) {
-    double most = 0.0;
-    for (std::size_t k = 0; k < contact_.size(); ++k) {
-        ContactPoint& c = contacts_.points()[contact_[k]];
-        most = std::max(most, articulated::renew_friction(c, -c.normal.dot(terms[k].force)));
-    }
-    return most;
+void ColliderTerms::list_friction(const BoundedTerm* terms, std::vector<FrictionLimit>& list) {
+    for (std::size_t k = 0; k < contact_.size(); ++k)
+        list.push_back(friction_allowed(contacts_.points()[contact_[k]], terms[k].force));
 }
 
 void ContactSet::write(const BodyField& field, Outputs& outputs) const {

@@ -47,9 +47,6 @@ struct ContactPoint {
     double friction_limit = 0.0;   // mu f_n, lagged
     double slide_stiffness = 0.0;  // k_t
     Vec3 slides = Vec3::Zero();    // direction of the slide; none where the points stick
-    // Of the limit before: what it was, N, and by how much it missed mu f_n; a secant needs both.
-    double last_limit = 0.0, last_miss = 0.0;
-    bool has_last = false;
     bool both_move = false;
     bool bounces = false;
     // Where something round touches, its radius from `center` stays what it is in the world however the body turns, but for
@@ -67,10 +64,10 @@ struct ContactPoint {
 Vec3 contact_slope(const ContactPoint& contact, const Vec3& separation, double slide);
 // The branch on which a separation is.
 void choose_contact_branch(ContactPoint& contact, const Vec3& separation, double slide);
-// The friction that a normal force allows, by the secant of what the limits before led to. Returns by how much the limit missed, N.
-double renew_friction(ContactPoint& contact, double normal_force);
-// Normal force and the friction that it allows, see ContactSet::update_lag.
-double update_contact_lag(ContactPoint& contact, const Vec3& separation, double slide, bool settled);
+// The friction that a contact's force in a solve allows.
+FrictionLimit friction_allowed(ContactPoint& contact, const Vec3& force);
+// Normal force and branch at the iterate; by how much friction misses what that force allows, N.
+double renew_contact(ContactPoint& contact, const Vec3& separation, double slide);
 
 // The normal, and two directions along the surface, as columns: where the points slide, the first of these is that of the slide.
 Mat3 contact_directions(const ContactPoint& contact);
@@ -132,10 +129,9 @@ class ContactSet {
     void roll(const BodyField& field, const std::vector<int>& bodies);
     void roll_listed(const BodyField& field, const std::vector<int>& contacts);
 
-    // Normal forces, and the friction they allow, from the iterate. A bouncing contact is so stiff that its force is worth nothing
-    // before the iterate has settled: its friction waits. Returns by how much the friction of one changed, N.
-    double update_lag(const BodyField& field, int body, bool settled);
-    double update_lag(const BodyField& field, const std::vector<int>& contacts, bool settled);
+    // Normal forces and branches at the iterate. Returns by how much the friction of one misses what its force allows, N.
+    double renew(const BodyField& field, int body);
+    double renew(const BodyField& field, const std::vector<int>& contacts);
 
     // The contacts of a body with colliders, by index: the first, and the next; -1 after the last.
     int first_of(int body) const { return first_of_body_[body]; }
@@ -152,7 +148,7 @@ class ContactSet {
     void load(std::istream& in);
 
   private:
-    double update_lag(ContactPoint& contact, const BodyField& field, bool settled) const;
+    double renew(ContactPoint& contact, const BodyField& field) const;
     void roll(ContactPoint& contact, const BodyField& field) const;
     void bear_what_is_above(const Model& model, const State& state, const BodyField& field);
     void collider_pairs(const Model& model, const State& state, const BodyField& field, double h);
@@ -195,7 +191,7 @@ class ColliderTerms : public BoundedTerms {
         return contacts_.slope(contacts_.points()[contact_[k]], at);
     }
     void choose_branches(const BoundedTerm* terms) override;
-    double renew_friction(const BoundedTerm* terms) override;
+    void list_friction(const BoundedTerm* terms, std::vector<FrictionLimit>& list) override;
     double term_tolerance(std::size_t) const override { return contact_tolerance; }
     double term_noise(std::size_t) const override { return 0.0; }
 

@@ -52,14 +52,15 @@ void ConvexSolve::choose_branches() {
 
 // Friction as the normal forces at the minimum allow it: another problem. False when it is as it was.
 bool ConvexSolve::renew_friction() {
-    double largest = 0.0, most = 0.0;
+    double largest = 0.0;
     for (const BoundedTerm& term : terms_) largest = std::max(largest, term.force.norm());
+    allowed_.clear();
     std::size_t at = 0;
     for (BoundedTerms* source : sources_) {
-        most = std::max(most, source->renew_friction(terms_.data() + at));
+        source->list_friction(terms_.data() + at, allowed_);
         at += source->term_count();
     }
-    return most > renewed_tolerance * largest;
+    return friction_.renew(allowed_, renewed_tolerance * largest);
 }
 
 // Whether every term's force is its potential's slope: then the increment is the minimum.

@@ -39,6 +39,8 @@ class ConvexSolve {
     std::vector<BoundedTerms*> sources_;
     std::size_t count_ = 0;
     std::vector<BoundedTerm> terms_;  // at the present increment
+    FrictionLimits friction_;
+    std::vector<FrictionLimit> allowed_;
     bool at_minimum_ = true;
 };
 

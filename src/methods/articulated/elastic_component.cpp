@@ -468,14 +468,13 @@ double ElasticComponent::largest_share(const ElasticContact& c) const {
     return share;
 }
 
-double ElasticComponent::update_lag(const BodyField& field, bool settled) {
+double ElasticComponent::renew_contacts(const BodyField& field) {
     double most = 0.0;
-    for (Component* component : inner_) most = std::max(most, component->update_lag(field, settled));
+    for (Component* component : inner_) most = std::max(most, component->renew_contacts(field));
     for (std::size_t k = 0; k < contact_points_.size(); ++k) {
         ElasticContact& c = contact(k);
-        const double change = update_contact_lag(c.law, ElasticContacts::separation(c, field, world_.solids),
-                                                 world_.contacts->slide(), settled);
-        most = std::max(most, change * largest_share(c));
+        const Vec3 separation = ElasticContacts::separation(c, field, world_.solids);
+        most = std::max(most, largest_share(c) * renew_contact(c.law, separation, world_.contacts->slide()));
     }
     return most;
 }
@@ -551,18 +550,15 @@ void ElasticComponent::choose_branches(const BoundedTerm* terms) {
         choose_contact_branch(contact(k).law, terms[k].at, world_.contacts->slide());
 }
 
-double ElasticComponent::renew_friction(const BoundedTerm* terms) {
-    double most = 0.0;
+void ElasticComponent::list_friction(const BoundedTerm* terms, std::vector<FrictionLimit>& list) {
     for (BoundedTerms* inner : inner_terms_) {
-        most = std::max(most, inner->renew_friction(terms));
+        inner->list_friction(terms, list);
         terms += inner->term_count();
     }
     for (std::size_t k = 0; k < contact_points_.size(); ++k) {
-        ContactPoint& law = contact(k).law;
-        const double miss = articulated::renew_friction(law, -law.normal.dot(terms[k].force));
-        most = std::max(most, miss * largest_share(contact(k)));
+        list.push_back(friction_allowed(contact(k).law, terms[k].force));
+        list.back().weight = largest_share(contact(k));
     }
-    return most;
 }
 
 double ElasticComponent::term_tolerance(std::size_t k) const {

@@ -50,7 +50,7 @@ class ElasticComponent : public Component, private BoundedTerms {
     void keep_nearest() override;
     void go_to_nearest() override;
     BoundedTerms* bounded() override { return this; }
-    double update_lag(const BodyField& field, bool settled) override;
+    double renew_contacts(const BodyField& field) override;
     void store_branches(DriveBranches& branches) const override;
     bool reached_limit() const override;
     void restart() override;
@@ -83,7 +83,7 @@ class ElasticComponent : public Component, private BoundedTerms {
     void read_terms(const BodyField& field, BoundedTerm* terms) override;
     Vec3 term_slope(std::size_t k, const Vec3& at) const override;
     void choose_branches(const BoundedTerm* terms) override;
-    double renew_friction(const BoundedTerm* terms) override;
+    void list_friction(const BoundedTerm* terms, std::vector<FrictionLimit>& list) override;
     double term_tolerance(std::size_t k) const override;
     double term_noise(std::size_t k) const override;
     std::pair<BoundedTerms*, std::size_t> inner_term(std::size_t k) const;

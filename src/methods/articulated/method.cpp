@@ -277,7 +277,7 @@ bool ArticulatedMethod::advance(const Model& model, State& state, double h, doub
         auto guard = timer_.stage("solve");
         solve_components(model, state, end_time, with_history, last_try);
     }
-    if (with_history && restart_at_limits())
+    if (with_history && (restart_at_limits() || restart_at_gains(state, h)))
         return advance(model, state, h, end_time, with_history, last_try);
     if (!add_reports(last_try)) return false;
     auto guard = timer_.stage("commit");

@@ -53,6 +53,8 @@ class ArticulatedMethod : public Stepper {
     void restart_history(const Component& component);
     void mark_euler();  // bodies that are stepped by implicit Euler
     bool restart_at_limits();
+    bool restart_at_gains(const State& state, double h);
+    double gain(const Component& component, const State& state, double h) const;
     // What a run should be told (method_warnings.cpp).
     void project_rates(const Model& model, State& state);
     void judge_energy_loss(const Model& model, const State& state, double dt);

@@ -8,6 +8,11 @@
 #include "methods/articulated/topology.hpp"
 
 namespace tenon::articulated {
+namespace {
+
+constexpr double most_gain = 0.02;  // of the kinetic energy, in a step
+
+}  // namespace
 
 // Contacts with colliders make the matrices of the bodies they touch dense; impacts are stepped by implicit Euler,
 // because BDF2 would carry half the speed from before them on.
@@ -48,6 +53,48 @@ bool ArticulatedMethod::restart_at_limits() {
             any = true;
         }
     return any;
+}
+
+// The same of components that BDF2 has given energy from nowhere: a loop that snaps through a dead point within a step, say. What a
+// script moves or contacts push may gain.
+bool ArticulatedMethod::restart_at_gains(const State& state, double h) {
+    if (!scripted_.empty() || elastic_) return false;
+    bool any = false;
+    for (std::size_t c = 0; c < current_.size(); ++c) {
+        Component& component = *current_[c];
+        if (!reports_[c].converged || !touched_[c].empty() || component.has_contacts()) continue;
+        if (field_.euler[component.bodies.front()] || !(gain(component, state, h) > 0.0)) continue;
+        restart_history(component);
+        any = true;
+    }
+    return any;
+}
+
+// Kinetic energy beyond the work of all forces but those of ideal joints, and beyond what is tolerated, J.
+double ArticulatedMethod::gain(const Component& component, const State& state, double h) const {
+    double before = 0.0, after = 0.0, work = 0.0, loads = 0.0;
+    for (int body : component.bodies) {
+        const BodyKind& kind = field_.kinds[field_.kind[body]];
+        if (!kind.rigid) return 0.0;
+        const Mat34 &q = state.q[body], &x = field_.x[body], &v = state.rate[body];
+        const Mat34 now = (x - (4.0 * q - previous_q_[body]) / 3.0) * (1.5 / h);
+        const auto energy = [&](const Mat34& rate) {
+            double twice = kind.mass * rate.col(3).squaredNorm();
+            for (int k = 0; k < 3; ++k) twice += kind.moments[k] * rate.col(k).squaredNorm();
+            return 0.5 * twice;
+        };
+        before += energy(v);
+        after += energy(now);
+        const Vec3 way = x.col(3) - q.col(3);
+        work += kind.mass * state.gravity.dot(way);
+        if (field_.load_turn.empty()) continue;
+        const Wrench& wrench = wrenches_[body];  // turning by less than rates say at one end of the step
+        loads += wrench.force.norm() * way.norm() +
+                 wrench.torque.norm() * h * std::max(v.leftCols<3>().norm(), now.leftCols<3>().norm());
+    }
+    const Component::Work drives = component.drive_work(field_);
+    return after - before - work - loads - drives.done - drives.uncertain -
+           most_gain * std::max(before, after);
 }
 
 // Contacts that press where inertia alone would take the bodies. The others exert nothing unless the solve finds otherwise.

@@ -66,9 +66,9 @@ SolveReport NewtonLoop::run() {
     component_.predict_more();
     // where no smaller steps come after this one, friction that settles slowly is worth waiting for
     const int most = may_give_up_ ? options_.max_iterations : last_try_iterations * options_.max_iterations;
+    ConvexSolve convex(field_, contacts_, component_, touched_);
     for (int iteration = 1; iteration <= most; ++iteration) {
         check_interrupt();
-        ConvexSolve convex(field_, contacts_, component_, touched_);
         report_.solves += convex.run(most_solves(iteration));
         if (!note(move_all(share_)) || (may_give_up_ && turned_ > too_far)) break;
         if (correct() && iteration >= options_.min_iterations) {
@@ -142,9 +142,7 @@ bool NewtonLoop::correct() {
         report_.residual = balance.gap;
         keep(balance);
         if (distance_ <= 1.0) {
-            double friction = component_.update_lag(field_, true);
-            for (int body : touched_) friction = std::max(friction, contacts_.update_lag(field_, body, true));
-            return friction <= contact_tolerance * balance.scale;
+            return renew_contacts() <= contact_tolerance * balance.scale;
         }
         if (!balance.consistent || pass >= most || (pass > 0 && !nearer(balance, before, slow))) break;
         before = balance;
@@ -152,9 +150,15 @@ bool NewtonLoop::correct() {
         ++report_.corrections;
         if (!note(move_all(1.0))) return false;
     }
-    component_.update_lag(field_, false);
-    for (int body : touched_) contacts_.update_lag(field_, body, false);
+    renew_contacts();
     return false;
+}
+
+// By how much the friction of a contact misses what its normal force at the iterate allows, N.
+double NewtonLoop::renew_contacts() {
+    double most = component_.renew_contacts(field_);
+    for (int body : touched_) most = std::max(most, contacts_.renew(field_, body));
+    return most;
 }
 
 FieldReport NewtonLoop::move_all(double share) {

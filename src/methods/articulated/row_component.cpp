@@ -426,6 +426,28 @@ bool RowComponent::reached_limit() const {
            });
 }
 
+// Bounded forces may have gone from bound to bound within the step, others by what the way of their coordinate asks for.
+Component::Work RowComponent::drive_work(const BodyField& field) const {
+    Work work;
+    for (std::size_t k = 0; k < joint_blocks_.size(); ++k) {
+        const JointBlock& block = joint_blocks_[k];
+        const Joint& joint = joints_[k];
+        const Mat34 &qa = map_of(field, joint.bodies[0]), &qb = map_of(field, joint.bodies[1]);
+        for (int d = block.first_drive; d < block.drive_end; ++d) {
+            const DriveRow& drive = drives_[d];
+            const double force = -rows_.multiplier[rows_.block(block.block).row_start + drive.row];
+            const double way = articulated::evaluate(drive, joint, qa, qb).coordinate - drive.reference;
+            double change = std::abs(force);
+            if (is_bounded(drive) && drive.kind != DriveRow::Kind::limit) change += 2.0 * drive.bound;
+            if (drive.kind == DriveRow::Kind::smooth || drive.kind == DriveRow::Kind::bend || drive.has_gains)
+                change += drive.stiffness * std::abs(way);
+            work.done += force * way;
+            work.uncertain += change * std::abs(way);
+        }
+    }
+    return work;
+}
+
 void RowComponent::project(BodyField& field, std::vector<Mat34>& at_start) {
     field.x.swap(at_start);
     evaluate(field);
@@ -444,8 +466,8 @@ void RowComponent::project(BodyField& field, std::vector<Mat34>& at_start) {
     solve(field);
 }
 
-double RowComponent::update_lag(const BodyField& field, bool settled) {
-    return contact_points_.empty() ? 0.0 : contacts_->update_lag(field, contact_points_, settled);
+double RowComponent::renew_contacts(const BodyField& field) {
+    return contact_points_.empty() ? 0.0 : contacts_->renew(field, contact_points_);
 }
 
 double RowComponent::term_tolerance(std::size_t k) const {
@@ -470,14 +492,10 @@ void RowComponent::choose_branches(const BoundedTerm* terms) {
     }
 }
 
-double RowComponent::renew_friction(const BoundedTerm* terms) {
-    double most = 0.0;
-    for (std::size_t k = 0; k < contact_points_.size(); ++k) {
-        ContactPoint& c = contacts_->points()[contact_points_[k]];
-        const Vec3& force = terms[bounded_.size() + k].force;
-        most = std::max(most, articulated::renew_friction(c, -c.normal.dot(force)));
-    }
-    return most;
+void RowComponent::list_friction(const BoundedTerm* terms, std::vector<FrictionLimit>& list) {
+    for (std::size_t k = 0; k < contact_points_.size(); ++k)
+        list.push_back(
+            friction_allowed(contacts_->points()[contact_points_[k]], terms[bounded_.size() + k].force));
 }
 
 void RowComponent::judge_gaps(Balance& result) const {

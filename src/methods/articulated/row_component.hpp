@@ -24,7 +24,7 @@ class RowComponent : public Component, private BoundedTerms {
     void refine(BodyField& field) override;
     void respond(BodyField& field, bool keep) override;
     BoundedTerms* bounded() override { return this; }
-    double update_lag(const BodyField& field, bool settled) override;
+    double renew_contacts(const BodyField& field) override;
     void store_branches(DriveBranches& branches) const override;
     void begin_path() override { path_ = rows_.multiplier; }
     void step_path(double length) override;
@@ -32,6 +32,7 @@ class RowComponent : public Component, private BoundedTerms {
     void keep_nearest() override;
     void go_to_nearest() override;
     bool reached_limit() const override;
+    Work drive_work(const BodyField& field) const override;
     void project(BodyField& field, std::vector<Mat34>& at_start) override;
     bool has_contacts() const override { return !contact_points_.empty(); }
     std::string solver_name() const override { return rows_.solver_name(); }
@@ -62,7 +63,7 @@ class RowComponent : public Component, private BoundedTerms {
     void read_terms(const BodyField& field, BoundedTerm* terms) override;
     Vec3 term_slope(std::size_t k, const Vec3& at) const override;
     void choose_branches(const BoundedTerm* terms) override;
-    double renew_friction(const BoundedTerm* terms) override;
+    void list_friction(const BoundedTerm* terms, std::vector<FrictionLimit>& list) override;
     double term_tolerance(std::size_t k) const override;
     double term_noise(std::size_t k) const override;
 
