@@ -17,8 +17,7 @@ long asked_for(const char* name, long otherwise) {
     return text ? std::atol(text) : otherwise;
 }
 
-// Of the turnover: what the integrator's first order at bounds and limits may add at these steps.
-constexpr double most_excess = 0.05;
+constexpr double most_excess = 1e-3;  // of the turnover
 
 struct Outcome {
     int steps = 0, unconverged = 0;
@@ -88,8 +87,8 @@ TEST(RandomMechanisms, ConvergeStayClosedAndMakeNoEnergy) {
         unsolved += !solved;
         const double share = out.excess / (out.turnover + 1e-9);
         EXPECT_LT(share, most_excess) << "seed " << seed << ", dt " << scene.dt;
-        beyond += share > 1e-3;
-        if (share > 1e-3)
+        beyond += share > most_excess;
+        if (share > most_excess)
             std::cout << "seed " << seed << " share " << share << " dt " << scene.dt << std::endl;
         if (solved) continue;
         std::cout << "seed " << seed << ", " << scene.bodies.size() << " bodies, dt " << scene.dt << ": "
@@ -97,20 +96,31 @@ TEST(RandomMechanisms, ConvergeStayClosedAndMakeNoEnergy) {
                   << out.residual << " m " << out.failure << std::endl;
     }
     EXPECT_EQ(unsolved, 0);
-    EXPECT_LE(beyond, (count + 39) / 40);
     std::cout << "seeds " << first << " to " << first + count - 1 << ": " << unsolved
               << " with steps that did not converge, " << beyond
               << " with energy beyond 0.1 % of the turnover\n";
 }
 
-// Kept from a thousand: friction of an impact that pressed the harder the more it stopped, and the other way round, in turn (109);
-// loops whose lever arms are longer than their links, which were closed to 1e-9 of those arms only (14, 113).
+// Kept from a thousand: friction of an impact that pressed the harder the more it stopped, and the other way round, in turn (109, 20,
+// of three contacts at once 16 and 105); friction that locks, whose limit has to grow until the points stick (371, 209); loops whose
+// lever arms are longer than their links, which were closed to 1e-9 of those arms only (14, 113); rows that nearly follow from others
+// and gave so much that they closed by a hundredth per pass (62, 159, 111); a part of an increment after which drives were off their
+// branches, made again and again (32).
 TEST(RandomMechanisms, WhatFailedOnTheWay) {
-    for (const int seed : {14, 109}) {
+    for (const int seed : {14, 16, 20, 32, 62, 105, 109, 111, 159, 209, 371}) {
         const Outcome out = run(test::random_mechanism(static_cast<std::uint64_t>(seed), {}));
         EXPECT_TRUE(out.failure.empty()) << seed << ": " << out.failure;
         EXPECT_EQ(out.unconverged, 0) << seed;
         EXPECT_LT(out.residual, 1e-9) << seed;
+    }
+}
+
+// Seed 101: a link that turns far in a step was taken to overlap the floor by what its end would have, had it turned only, and was left
+// to sink in by as much. 152: a loop snaps through a dead point within a step; BDF2 gave it half its energy again.
+TEST(RandomMechanisms, MakeNoEnergyWhereMuchHappensInAStep) {
+    for (const int seed : {101, 152}) {
+        const Outcome out = run(test::random_mechanism(static_cast<std::uint64_t>(seed), {}));
+        EXPECT_LT(out.excess, 1e-3 * out.turnover) << seed;
     }
 }
 

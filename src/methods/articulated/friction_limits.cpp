@@ -33,6 +33,12 @@ Eigen::VectorXd FrictionLimits::combined() const {
     return next - by;
 }
 
+// Whether more friction presses so much the harder that it misses the more: it grows until the points stick, and nothing else is a
+// way there.
+bool FrictionLimits::locks(const Iterate& now) const {
+    return !last_.empty() && (now.limit - last_.back().limit).dot(now.miss - last_.back().miss) > 0.0;
+}
+
 bool FrictionLimits::renew(const std::vector<FrictionLimit>& contacts, double tolerance) {
     const auto count = static_cast<Eigen::Index>(contacts.size());
     Iterate now{Eigen::VectorXd(count), Eigen::VectorXd(count)};
@@ -45,6 +51,7 @@ bool FrictionLimits::renew(const std::vector<FrictionLimit>& contacts, double to
     }
     if (!(most > tolerance)) return false;
     const double size = now.miss.norm();
+    if (locks(now)) last_.clear(), least_ = 1e300, part_ = 1.0;
     if (size > led_away * least_) {  // back to the best one, and a smaller part of the way from there
         part_ = std::max(least_part, 0.5 * part_);
         last_ = {best_};

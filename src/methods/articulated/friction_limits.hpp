@@ -27,6 +27,7 @@ class FrictionLimits {
         Eigen::VectorXd limit, miss;
     };
     Eigen::VectorXd combined() const;
+    bool locks(const Iterate& now) const;
 
     std::vector<Iterate> last_;  // the newest at the end
     Iterate best_;

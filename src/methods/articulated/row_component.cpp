@@ -47,7 +47,7 @@ bool has_branches(const Joint& joint, const DriveRow& drive) {
 }
 
 constexpr double elastic_regularisation = 1e-11;
-constexpr double least_regularisation = 1e-9, most_regularisation = 1e-4;  // of rigid bodies
+constexpr double least_regularisation = 1e-11, most_regularisation = 1e-4;  // of rigid bodies
 constexpr int plain_linearisations =
     3;  // of a last try, before multipliers are kept: they may lead through a dead point
 
