@@ -106,6 +106,7 @@ EnergyBooks::EnergyBooks(const Scene& scene, const Model& model, const State& st
     }
     contacts_at_start_ = scene.method == "impulse" || scene.method == "volume";
     told_at_end_ = scene.method == "articulated";
+    levers_at_end_ = scene.method == "articulated" || scene.method == "affine";
     for (const Joint& joint : model.joints)
         for (const DriveSpec& drive : joint.spec.drives) motors_ |= drive.motor.type != MotorSpec::Type::none;
     angular_rule_ = scene.method != "affine" && scene.method != "articulated";
@@ -125,7 +126,7 @@ void EnergyBooks::before_step(const Model& model, const State& state, double dt)
     if (!kept_) return;
     outside_.clear();
     if (has_external_wrenches(model, state))
-        wrenches_ahead(model, state, state.time + (loads_at_end_ ? dt : 0.0), told_at_end_ ? dt : 0.0,
+        wrenches_ahead(model, state, state.time + (loads_at_end_ ? dt : 0.0), levers_at_end_ ? dt : 0.0,
                        outside_);
 }
 

@@ -72,6 +72,7 @@ class EnergyBooks {
     bool angular_rule_ = false;       // the method turns bodies by their angular momentum
     bool loads_at_end_ = true;        // the method takes applied forces at the step's end
     bool contacts_at_start_ = false;  // the method finds its contacts at the step's start
+    bool levers_at_end_ = false;      // it takes their levers where bodies will be then
     bool told_at_end_ = false;        // of a step that it cuts up the method tells the last part's forces
     bool motors_ = false;
     bool impacts_ = false;  // in the last step, by a law of its own

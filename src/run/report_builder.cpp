@@ -37,6 +37,8 @@ long count_dofs(const Scene& scene, const Model& model, const State& state) {
     return dofs;
 }
 
+constexpr double told_lag = 0.045;  // of the motion: what a first-order integrator is behind
+
 // Numerical damping that is no small part of the motion, and is not an impact's. `lift`: the energy that lifts all that moves
 // by a length that nobody sees; what only settles on the ground exchanges no more.
 std::string integrator_warning(const Report& report, double integrator, double lift, bool first_order) {
@@ -123,6 +125,7 @@ void ReportBuilder::accumulate(Sums& sums, const Sums& values) {
     for (const auto& [name, value] : values) {
         if (name.starts_with("sensor.")) continue;  // a mean of positions says nothing
         if (is_energy_share(name)) continue;        // summed in the books
+        if (name == "lag") continue;                // of the run so far
         const auto found =
             std::find_if(sums.begin(), sums.end(), [&](const auto& entry) { return entry.first == name; });
         if (found == sums.end())
@@ -176,6 +179,8 @@ void ReportBuilder::add(const StepRow& row) {
             std::copysign(std::max(0.0, std::abs(shares.integrator) - bounced), shares.integrator);
     report_.books_open_most = std::max(report_.books_open_most, std::abs(report_.books.unexplained));
     for (const auto& [name, value] : step.metrics)
+        if (name == "lag") lag_ = value;
+    for (const auto& [name, value] : step.metrics)
         if (name == "error_estimate")
             report_.error_estimate =
                 std::isnan(report_.error_estimate) ? value : std::max(report_.error_estimate, value);
@@ -200,6 +205,10 @@ Report ReportBuilder::finish(const std::string& status, double wall_seconds) con
     if (const std::string damped = integrator_warning(report, integrator_whole_, lift, first_order_);
         !damped.empty())
         report.warnings.push_back(damped);
+    else if (lag_ > told_lag)
+        report.warnings.push_back(fmt::format(
+            "implicit Euler is behind by {:.0f} % of the motion: take a smaller step, or integrator = bdf2",
+            100 * lag_));
     report.status = status;
     report.wall_seconds = wall_seconds;
     report.simulated_seconds = time_;

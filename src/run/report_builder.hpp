@@ -38,6 +38,7 @@ class ReportBuilder {
     bool first_order_ = false;  // affine's implicit Euler, where BDF2 could be taken
     Vec3 start_momentum_ = Vec3::Zero(), weight_ = Vec3::Zero();
     double size_ = 0;              // m, of the largest body that moves
+    double lag_ = 0;               // of the motion: what a first-order integrator is behind
     double integrator_whole_ = 0;  // J, the integrator's share of steps whose forces are all known
     double total_mass_ = 0, momentum_change_ = 0, momentum_scale_ = 0;
 };

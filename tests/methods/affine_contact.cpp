@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "math/rotation.hpp"
 #include "methods/affine/contact_corners.hpp"
 #include "methods/affine/island.hpp"
 #include "methods/affine/newton_system.hpp"
@@ -88,6 +89,7 @@ struct TwoBoxes {
             body.inertia = inertia_of(model.bodies, k);
             body.start = q[k];
             for (int i = 0; i < 12; ++i) body.start.data()[i] += 3e-4 * number(random);
+            body.slide_from = body.start;
             body.target = body.predicted = q[k];
             body.target.col(3).y() += k ? -0.05 : 0.05;
             body.rigidity = bodies.potential_scale * settings.kappa;
@@ -118,11 +120,49 @@ struct TwoBoxes {
     }
 
     Vec3 sliding(const FrictionPoint& p) const {
-        const Vec3 u = transform(q[0] - bodies.body[0].start, p.local_a) -
-                       transform(q[1] - bodies.body[1].start, p.local_b);
+        const Vec3 u = transform(q[0] - bodies.body[0].slide_from, p.local_a) -
+                       transform(q[1] - bodies.body[1].slide_from, p.local_b);
         return u - p.normal * p.normal.dot(u);
     }
 };
+
+// A corner that slides over the line between the two triangles of a flat face feels one face, wherever it is.
+TEST(AffineContacts, TwoTrianglesOfAFaceAreOneSurface) {
+    Model model;
+    for (int k = 0; k < 2; ++k) {
+        test::add_test_body(model, 2.0, Vec3(0.2, 0.3, 0.25), Vec3::Zero(), Vec3::Zero());
+        model.bodies.collides[k] = 1;
+    }
+    State state = initial_state(model);
+    state.q[0].col(3).setZero();
+    // stands on one corner, so that nothing else is in range
+    state.q[1].leftCols<3>() = rotation_matrix(Vec3(0.6, 0.0, 0.5));
+    const double lowest = (state.q[1].leftCols<3>().row(1)).cwiseAbs().sum() * 0.5;
+    const Vec3 corner = -0.5 * state.q[1].leftCols<3>().row(1).transpose().cwiseSign();
+    const Vec3 place = state.q[1].leftCols<3>() * corner;
+    state.q[1].col(3) = Vec3(-place.x(), 0.5 + 0.02 + lowest, -place.z());
+    std::vector<Motion> motions;
+    for (int k = 0; k < 2; ++k) motions.push_back({state.q[k], state.q[k], 1.0, true});
+    ContactScale scale;
+    scale.dhat = 0.05;
+    ContactField field(model, state);
+    field.rebuild(model, motions, scale, {{2.0, 2.0}});
+    ASSERT_EQ(field.pair_count(), 1);
+    double first = -1.0;
+    for (const double x : {0.2, 0.1, 0.02, 1e-3, 1e-7, 1e-15, 0.0, -1e-15, -1e-7, -1e-3, -0.02, -0.2})
+        for (const double z : {0.0, 0.03}) {
+            Mat34 q = state.q[1];
+            q.col(3) = Vec3(x - place.x(), 0.5 + 0.02 + lowest, z - place.z());
+            field.set_pose(0, state.q[0]);
+            field.set_pose(1, q);
+            field.evaluate(0);
+            ASSERT_EQ(field.contacts(0).points.size(), 1u) << x << ", " << z;
+            const double energy = field.contacts(0).energy;
+            if (first < 0.0) first = energy;
+            EXPECT_NEAR(energy, first, 1e-9 * first) << x << ", " << z;
+            EXPECT_NEAR(std::abs(field.contacts(0).points[0].normal.y()), 1.0, 1e-12) << x << ", " << z;
+        }
+}
 
 TEST(AffineNewtonSystem, GradientMatchesFiniteDifferencesOfTheEnergy) {
     for (unsigned seed = 1; seed <= 4; ++seed) {

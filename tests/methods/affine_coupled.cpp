@@ -90,7 +90,7 @@ struct Fixture {
         ContactScale scale;
         scale.dhat = 0.01;
         scale.friction_eps = 1e-4;
-        step.contacts.start_step(model, scale, std::vector<double>(4, 1.0), x, x, 1e-9, false);
+        step.contacts.start_step(model, scale, std::vector<double>(4, 1.0), x, x, x, 1e-9, false);
         step.contacts.evaluate(x);
         step.contacts.lag_friction();
         shake(1e-3);

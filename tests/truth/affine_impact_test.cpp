@@ -88,10 +88,13 @@ TEST(AffineImpact, ABulletGoesThroughNoneOfSixPlates) {
         double momentum = 0.0;
         for (int i = 0; i < bodies.size(); ++i) momentum += bodies.mass[i] * speed_z(simulation, i);
         EXPECT_NEAR(momentum, bodies.mass[0] * speed, 1e-6 * bodies.mass[0] * speed);
-        // In a row, none is passed by the one behind it.
-        for (int i = 1; i < bodies.size(); ++i)
-            EXPECT_LT(test::position(simulation, i == 1 ? 0 : i - 1).z(), test::position(simulation, i).z())
-                << speed << ", " << i;
+        // In a row, none is passed by the one behind it; the ball may glide off the plate that it has turned, and past it.
+        for (int i = 1; i < bodies.size(); ++i) {
+            const Vec3 behind = test::position(simulation, i == 1 ? 0 : i - 1),
+                       here = test::position(simulation, i);
+            const bool beside = i == 1 && (behind - here).head<2>().norm() > 0.07 + 0.02;
+            EXPECT_TRUE(behind.z() < here.z() || beside) << speed << ", " << i;
+        }
     }
 }
 

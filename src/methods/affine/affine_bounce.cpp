@@ -17,7 +17,7 @@ void AffineMethod::bounce(const Model& model, State& state, double h) {
             MetPoint& met = met_.emplace_back();
             met.a = pair.a;
             met.b = pair.b;
-            met.point = 0.5 * (transform(q_[pair.a], p.local_a) + transform(q_[pair.b], p.local_b));
+            met.point = 0.5 * (transform(q_[pair.a], p.touch_a) + transform(q_[pair.b], p.touch_b));
             met.normal = p.normal;
             met.closed = -p.normal.dot(transform(Mat34(q_[pair.a] - start[pair.a]), p.local_a) -
                                        transform(Mat34(q_[pair.b] - start[pair.b]), p.local_b));

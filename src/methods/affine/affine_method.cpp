@@ -13,7 +13,9 @@
 #include "methods/affine/landing.hpp"
 #include "methods/affine/newton_system.hpp"
 #include "methods/affine/open_start.hpp"
+#include "methods/affine/round_shape.hpp"
 #include "model/initial_check.hpp"
+#include "model/loads_ahead.hpp"
 
 namespace tenon {
 namespace affine {
@@ -48,6 +50,29 @@ double typical_body(const Model& model, const State& state) {
     if (size.empty()) return 1.0;
     std::nth_element(size.begin(), size.begin() + size.size() / 2, size.end());
     return size[size.size() / 2];
+}
+
+// Of the scene at its start, N: the weight of everything that moves and the largest force applied.
+double load_of(const Model& model, const State& state) {
+    std::vector<Wrench> wrenches;
+    external_wrenches(model, state, state.time, wrenches);
+    double load = 0.0;
+    for (std::size_t i = 0; i < wrenches.size(); ++i) {
+        load = std::max(load, wrenches[i].force.norm());
+        if (state.type[i] == BodyType::dynamic_body) load += model.bodies.mass[i] * state.gravity.norm();
+    }
+    return load;
+}
+
+// Bodies that loads strain visibly are not round for long.
+bool all_stay_rigid(const Model& model, const State& state, const Settings& settings) {
+    if (settings.kappa == 0.0) return true;
+    const double load = load_of(model, state);
+    for (int i = 0; i < model.bodies.size(); ++i)
+        if (state.type[i] == BodyType::dynamic_body &&
+            settings.kappa * model.bodies.volume[i] * 8.0 * load_strain < load * model.shape_of(i).radius)
+            return false;
+    return true;
 }
 
 std::uint64_t key_of(const CandidatePair& pair) {
@@ -86,6 +111,9 @@ AffineMethod::AffineMethod(const Model& model, const State& state, const Setting
     if (bounces_ && settings.dhat == 0.0 && !model.contact_spec.dhat)
         scale_.dhat = std::min(scale_.dhat, bounce_range * thinnest_body(model, state));
     smallest_dhat_ = std::min(scale_.dhat, smallest_gap_part * length);
+    round_.assign(count, 0);
+    if (all_stay_rigid(model, state, settings)) round_ = bodies_that_start_round(model, state, scale_.dhat);
+    use_round_shapes(model);
     rigidity_factor_.assign(count, 1.0);
     script_weight_.assign(count, most_script_weight);
     const double body = typical_body(model, state);
@@ -96,6 +124,13 @@ AffineMethod::AffineMethod(const Model& model, const State& state, const Setting
 
 AffineMethod::~AffineMethod() = default;
 
+void AffineMethod::use_round_shapes(const Model& model) {
+    field_.make_round(model, round_, scale_.dhat);
+    facet_angle_.resize(round_.size());
+    for (std::size_t i = 0; i < round_.size(); ++i)
+        facet_angle_[i] = field_.shape(static_cast<int>(i)).facet_angle;
+}
+
 void AffineMethod::open(State& state) {
     if (!opened_.empty()) state.q = std::exchange(opened_, {});
 }
@@ -105,10 +140,12 @@ void AffineMethod::open(State& state) {
 StepReport AffineMethod::step(const Model& model, State& state, Outputs& outputs, double dt) {
     StepReport report;
     timer_.reset();
+    if (facet_angle_.empty()) use_round_shapes(model);
     step_ = state.step;
     report.warnings = std::exchange(told_, {});
     if (first_step_ && settings_.restitution_speed > 0.0)
         plan_ = plan_restitution(model, state, thinnest_body(model, state), dt, settings_, scale_.dhat);
+    if (first_step_ && settings_.integrator == Integrator::implicit_euler) lag_.start(state);
     outputs.contacts.clear();
     joint_loads_.assign(model.joints.size(), {});
     motor_forces_.assign(model.joints.size(), 0.0);
@@ -117,7 +154,7 @@ StepReport AffineMethod::step(const Model& model, State& state, Outputs& outputs
     for (double done = 0.0; dt - done > 1e-12 * dt;)
         done += advance(model, state, outputs, state.time + done, dt - done, dt, report);
     report_totals(model, state, outputs, report);
-    rolling_.add(model, state, outputs, dt, report);
+    rolling_.add(model, state, facet_angle_, outputs, dt, report);
     report.phases = timer_.stages();
     return report;
 }
@@ -176,7 +213,7 @@ void AffineMethod::prepare_bodies(const Model& model, const State& state, double
     fresh_history_ = first_step_ || (settings_.integrator == Integrator::bdf2 && dt != last_h_);
     bodies_.potential_scale = potential_scale(settings_.integrator, dt, fresh_history_);
     q_ = state.q;
-    external_wrenches(model, state, now, wrenches_);
+    wrenches_ahead(model, state, now, dt, wrenches_);  // forces balance where the step ends
     given_ = given_torques(model, state, now + dt);
     add_torques(model, given_, wrenches_);
     motors_ = velocity_motors(model, state, now + dt, dt, tolerance_ * dt);
@@ -199,6 +236,10 @@ void AffineMethod::prepare_bodies(const Model& model, const State& state, double
         body.type = state.type[i];
         body.inertia = inertia_of(all, static_cast<int>(i));
         body.start = state.q[i];
+        body.slide_from =
+            body.type == BodyType::static_body
+                ? body.start
+                : sliding_reference(settings_.integrator, fresh_history_, body.start, history_[i]);
         body.rigidity = rigidity_of(model, static_cast<int>(i));
         if (body.type == BodyType::static_body) {
             body.target = body.predicted = body.start;
@@ -313,7 +354,7 @@ void AffineMethod::prepare_contacts(const Model& model, const State& state, doub
                                     : settings_.contact_stiffness > 0.0
                                         ? settings_.contact_stiffness
                                         : std::max(10.0 * state.gravity.norm(), scale_.dhat / (h * h));
-    scale_.friction_eps = eps_v_ * h;
+    scale_.friction_eps = eps_v_ * sliding_time(settings_.integrator, h, fresh_history_);
     finished_.assign(count, 0);
     {
         const auto stage = timer_.stage("candidates");
@@ -520,6 +561,8 @@ void AffineMethod::save(std::ostream& out) const {
     write_values(out, rigidity_factor_);
     write_values(out, script_weight_);
     write_values(out, field_.memory().records());
+    write_values(out, round_);
+    lag_.save(out);
 }
 
 void AffineMethod::load(std::istream& in) {
@@ -541,8 +584,12 @@ void AffineMethod::load(std::istream& in) {
     std::vector<PairRecord> records;
     read_values(in, records);
     field_.memory().replace(std::move(records));
+    read_values(in, round_);
+    lag_.load(in);
+    facet_angle_.clear();
     const std::size_t bodies = field_.shapes().size();
-    if (history_.size() != bodies || rigidity_factor_.size() != bodies || script_weight_.size() != bodies)
+    if (round_.size() != bodies || history_.size() != bodies || rigidity_factor_.size() != bodies ||
+        script_weight_.size() != bodies)
         throw std::runtime_error("the checkpoint holds another number of bodies");
 }
 

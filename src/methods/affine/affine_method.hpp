@@ -10,6 +10,7 @@
 #include "methods/affine/bodies.hpp"
 #include "methods/affine/candidate_cache.hpp"
 #include "methods/affine/contact_field.hpp"
+#include "methods/affine/euler_lag.hpp"
 #include "methods/affine/facet_rolling.hpp"
 #include "methods/affine/impact_step.hpp"
 #include "methods/affine/island.hpp"
@@ -61,6 +62,7 @@ class AffineMethod final : public Stepper, public OpensStart {
     bool solve_islands(const Outputs& outputs, StepContext& context, int round);
     void finish(State& state, double dt);
     void bounce(const Model& model, State& state, double h);
+    void use_round_shapes(const Model& model);
     void report_pressed(const Model& model, StepReport& report) const;
     void report_contacts(Outputs& outputs, double share, StepReport& report);
     void pair_contacts(int pair, double share, const MetPoint* impacts, std::vector<Contact>& out) const;
@@ -81,7 +83,10 @@ class AffineMethod final : public Stepper, public OpensStart {
     std::vector<Mat34> rate_before_;  // the step under way
     std::vector<MetPoint> met_;       // where bodies touch at its end; empty when nothing bounced in it
     FacetRolling rolling_;
-    BouncePlan plan_;  // `wanted` is 0 when nothing was planned
+    EulerLag lag_;                     // empty with other integrators
+    std::vector<char> round_;          // bodies that touch as the round things they are drawn for
+    std::vector<double> facet_angle_;  // rad, per body; empty: not yet known, as after a checkpoint
+    BouncePlan plan_;                  // `wanted` is 0 when nothing was planned
     double tolerance_ = 0.0, eps_v_ = 0.0;
     std::vector<BodyHistory> history_;
     bool first_step_ = true;

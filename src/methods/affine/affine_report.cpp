@@ -73,7 +73,10 @@ void AffineMethod::report_contacts(Outputs& outputs, double share, StepReport& r
         const PairContacts& contacts = field_.contacts(k);
         first_met[k] = met;
         met += contacts.points.size();
-        if (!contacts.points.empty()) report.min_distance = std::min(report.min_distance, contacts.closest);
+        if (!contacts.points.empty())
+            report.min_distance =
+                std::min(report.min_distance, contacts.closest - field_.shape(field_.pair(k).a).rounding -
+                                                  field_.shape(field_.pair(k).b).rounding);
     }
     parallel_for(field_.pair_count(), 64, [&](std::size_t k) {
         const bool bounced = !met_.empty() && first_met[k] < met_.size() && met_[first_met[k]].replaced;
@@ -101,18 +104,19 @@ void AffineMethod::pair_contacts(int k, double share, const MetPoint* impacts,
         contact.distance = distance;
         return contact;
     };
+    const double rounding = field_.shape(pair.a).rounding + field_.shape(pair.b).rounding;
     out.reserve(contacts.points.size());
     for (std::size_t i = 0; i < contacts.points.size(); ++i) {
         const ContactPoint& p = contacts.points[i];
-        add(transform(qa, p.local_a), transform(qb, p.local_b), p.normal, p.distance).force =
+        add(transform(qa, p.touch_a), transform(qb, p.touch_b), p.normal, p.distance - rounding).force =
             impacts ? Vec3(-share / last_h_ * impacts[i].impulse) : Vec3(-share * p.force * p.normal);
     }
     if (impacts) return;
     const double near =
         same_place * std::min(field_.shape(pair.a).shape->radius, field_.shape(pair.b).shape->radius);
     for (const FrictionPoint& f : contacts.friction) {
-        const Vec3 force = friction_force(f, qa - bodies_.body[pair.a].start, qb - bodies_.body[pair.b].start,
-                                          scale_.friction_eps);
+        const Vec3 force = friction_force(f, qa - bodies_.body[pair.a].slide_from,
+                                          qb - bodies_.body[pair.b].slide_from, scale_.friction_eps);
         if (force.isZero(0.0)) continue;
         const Vec3 at_a = transform(qa, f.local_a), at_b = transform(qb, f.local_b);
         Contact* contact = contact_at(0.5 * (at_a + at_b), near, out);
@@ -182,6 +186,7 @@ void AffineMethod::report_totals(const Model& model, const State& state, const O
                       {"impacts", static_cast<double>(totals_.impacts)},
                       {"dhat", scale_.dhat},
                       {"kappa", smallest_kappa(model, state)}};
+    if (settings_.integrator == Integrator::implicit_euler) lag_.add(model, state, last_h_, report);
     report_deformation(model, state, settings_.kappa, rigidity_factor_, report);
     report_restitution(report);
 }

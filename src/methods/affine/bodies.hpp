@@ -12,9 +12,10 @@ namespace tenon::affine {
 struct BodyStep {
     BodyType type = BodyType::static_body;
     Inertia inertia;
-    Mat34 start;            // pose at the start of the step
-    Mat34 target;           // minimiser of the inertial term
-    Mat34 predicted;        // start, moved on rigidly with the present velocity
+    Mat34 start;       // pose at the start of the step
+    Mat34 slide_from;  // friction measures sliding from here: its rate at the step's end is in proportion
+    Mat34 target;      // minimiser of the inertial term
+    Mat34 predicted;   // start, moved on rigidly with the present velocity
     double rigidity = 0.0;  // h_eff^2 x kappa x volume
     int hold = -1;          // index into StepBodies::holds
 };

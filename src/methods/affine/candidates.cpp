@@ -10,14 +10,14 @@
 namespace tenon::affine {
 namespace {
 
-// Around a body at q: its box, or the ball around it where that is smaller.
+// Around a body's core at q: its box, or the ball around it where that is smaller.
 Box3 moved_box(const Mat34& q, const ContactShape& shape) {
-    const Box3& local = shape.shape->box;
+    const Box3& local = shape.core_box;
     const Mat3 A = q.leftCols<3>();
     const Vec3 center = transform(q, local.center());
     // Gershgorin's bound on how much A stretches anything.
     const double stretch = std::sqrt((A.transpose() * A).cwiseAbs().rowwise().sum().maxCoeff());
-    const Vec3 half = (A.cwiseAbs() * (0.5 * local.size())).cwiseMin(stretch * shape.radius);
+    const Vec3 half = (A.cwiseAbs() * (0.5 * local.size())).cwiseMin(stretch * shape.core_radius);
     Box3 box;
     box.lo = center - half;
     box.hi = center + half;
@@ -82,9 +82,9 @@ double deviation_from(const Motion& reference, const Mat34& q, const ContactShap
     const Mat34 along = reference.q1 - reference.q0;
     const double length = along.squaredNorm();
     const Mat34 offset = q - reference.q0;
-    if (length == 0.0) return displacement_bound(offset, shape);
+    if (length == 0.0) return core_displacement_bound(offset, shape);
     const double s = std::clamp(along.cwiseProduct(offset).sum() / length, 0.0, 1.0);
-    return displacement_bound(offset - s * along, shape);
+    return core_displacement_bound(offset - s * along, shape);
 }
 
 void CandidateBuilder::build(const Model& model, const std::vector<const ContactShape*>& shapes,
@@ -133,7 +133,7 @@ void CandidateBuilder::find_body_pairs(const Model& model, const std::vector<con
     moves_.resize(count);
     reach_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
-        reach_[i] = motions[i].margin + 0.5 * dhat + model.bodies.min_separation[i];
+        reach_[i] = motions[i].margin + 0.5 * dhat + model.bodies.min_separation[i] + shapes[i]->rounding;
         boxes_[i] = moved_box(motions[i].q0, *shapes[i]);
         if (motions[i].moves) boxes_[i].add(moved_box(motions[i].q1, *shapes[i]));
         boxes_[i].inflate(reach_[i]);

@@ -61,19 +61,26 @@ struct Motion {
     Mat34 start = q0;  // where the body was at the beginning of the step: edges are weighed there
 };
 
-// Upper bound on the displacement of any point of the shape under the affine map D: of its box, or of the ball around it
-// with Gershgorin's bound on how much D stretches anything.
-inline double displacement_bound(const Mat34& D, const ContactShape& shape) {
-    const Box3& box = shape.shape->box;
+// Upper bound on the displacement of any point of a box under the affine map D, whose corners lie within `radius` of its
+// middle: of the box, or of that ball with Gershgorin's bound on how much D stretches anything.
+inline double displacement_bound(const Mat34& D, const Box3& box, double radius) {
     const Vec3 half = 0.5 * box.size(), x = D.col(0), y = D.col(1), z = D.col(2);
     const double xx = x.squaredNorm(), yy = y.squaredNorm(), zz = z.squaredNorm();
     const double xy = std::abs(x.dot(y)), yz = std::abs(y.dot(z)), zx = std::abs(z.dot(x));
     const double in_box = half[0] * std::sqrt(xx) + half[1] * std::sqrt(yy) + half[2] * std::sqrt(zz);
-    const double in_ball = shape.radius * std::sqrt(std::max({xx + xy + zx, yy + yz + xy, zz + zx + yz}));
+    const double in_ball = radius * std::sqrt(std::max({xx + xy + zx, yy + yz + xy, zz + zx + yz}));
     return transform(D, box.center()).norm() + std::min(in_box, in_ball);
 }
 
-// How far any point of the body at q can be from the reference motion.
+// The same of any point of the shape, and of its core: what touches when something round turns is its core's distance.
+inline double displacement_bound(const Mat34& D, const ContactShape& shape) {
+    return displacement_bound(D, shape.shape->box, shape.radius);
+}
+inline double core_displacement_bound(const Mat34& D, const ContactShape& shape) {
+    return displacement_bound(D, shape.core_box, shape.core_radius);
+}
+
+// How far any point of the body's core at q can be from the reference motion.
 double deviation_from(const Motion& reference, const Mat34& q, const ContactShape& shape);
 
 // Edges less than a few degrees from parallel have closest points that jump: they count less, at the step's start

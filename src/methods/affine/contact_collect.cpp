@@ -139,13 +139,46 @@ struct ContactLook {
 
 namespace {
 
+// The nearest hit of each vertex on each flat part.
+class PartTable {
+  public:
+    void clear(std::size_t most) {
+        std::size_t size = 64;
+        while (size < 2 * most) size *= 2;
+        if (slots_.size() < size) slots_.assign(size, {});
+        ++now_;
+    }
+    // The hit noted for this key; it is `hit` when there was none.
+    int& find(std::uint64_t key, int hit) {
+        std::size_t at = (key * 0x9E3779B97F4A7C15u) >> 20 & (slots_.size() - 1);
+        for (; slots_[at].when == now_; at = (at + 1) & (slots_.size() - 1))
+            if (slots_[at].key == key) return slots_[at].hit;
+        slots_[at] = {key, now_, hit};
+        return slots_[at].hit;
+    }
+
+  private:
+    struct Slot {
+        std::uint64_t key = 0, when = 0;
+        int hit = 0;
+    };
+    std::vector<Slot> slots_;
+    std::uint64_t now_ = 0;
+};
+
 // Reused from pair to pair; one per thread.
 struct Scratch {
     Batch faces, edges;
     ContactLook look;
     FeatureTable features;
+    PartTable parts;
+    std::vector<char> repeats;  // per hit: of what another one says already
 };
 thread_local Scratch scratch;
+
+double squared_of(const ContactLook& look, const Hit& hit) {
+    return hit.four ? hit.four->squared[hit.lane] : look.alone[hit.lane].squared;
+}
 
 }  // namespace
 
@@ -242,6 +275,29 @@ void ContactField::look_at(const CandidatePair& bodies, const ContactRange& rang
     look.nearest = nearest;
 }
 
+// The triangles of a convex flat part are one surface: a vertex has one nearest point on it. More of them would pull it towards
+// the lines between them, and those are nowhere on the body.
+void ContactField::find_repeats(const CandidatePair& bodies, const ContactLook& look) const {
+    scratch.repeats.assign(look.count, 0);
+    scratch.parts.clear(look.count);
+    for (std::size_t n = 0; n < look.count; ++n) {
+        const Candidate& candidate = set_.candidates[look.hits[n].candidate];
+        const bool of_a = candidate.kind == PairKind::triangle_vertex;
+        if (!of_a && candidate.kind != PairKind::vertex_triangle) continue;
+        const int part =
+            body_shapes_[of_a ? bodies.a : bodies.b]->flat_part[of_a ? candidate.i : candidate.j];
+        if (part < 0) continue;
+        const auto vertex = static_cast<std::uint32_t>(of_a ? candidate.j : candidate.i);
+        const std::uint64_t key = static_cast<std::uint64_t>(vertex) << 32 |
+                                  static_cast<std::uint64_t>(static_cast<std::uint32_t>(part)) << 1 | of_a;
+        int& nearest = scratch.parts.find(key, static_cast<int>(n));
+        if (nearest == static_cast<int>(n)) continue;
+        const bool nearer = squared_of(look, look.hits[n]) < squared_of(look, look.hits[nearest]);
+        scratch.repeats[nearer ? nearest : n] = 1;
+        if (nearer) nearest = static_cast<int>(n);
+    }
+}
+
 // Many pairs of primitives share their closest points: where two corners face each other, all triangles and edges of
 // both. They are one contact with their summed weight.
 void ContactField::merge(const CandidatePair& bodies, const ContactLook& look, PairContacts& pair) {
@@ -251,10 +307,12 @@ void ContactField::merge(const CandidatePair& bodies, const ContactLook& look, P
     pair.nearest = look.nearest;
     if (look.closed) pair.energy = 1e300;  // no barrier beyond the separation: such a pose is never accepted
     // Between two looks the same features mostly meet.
+    find_repeats(bodies, look);
     bool as_before = count == pair.merged.size();
     for (std::size_t n = 0; n < count && as_before; ++n)
         as_before = pair.merged[n].candidate == hits[n].candidate - bodies.begin &&
-                    pair.merged[n].active == hits[n].active;
+                    pair.merged[n].active == hits[n].active &&
+                    (pair.merged[n].contact < 0) == (scratch.repeats[n] != 0);
     if (!as_before) {
         scratch.features.clear();
         pair.merged.clear();
@@ -263,6 +321,10 @@ void ContactField::merge(const CandidatePair& bodies, const ContactLook& look, P
             Candidate& candidate = set_.candidates[hits[n].candidate];
             const Corners c = corners_of(candidate, *pa.shape, *pb.shape);
             const int next = static_cast<int>(pair.points.size());
+            if (scratch.repeats[n]) {
+                pair.merged.push_back({hits[n].candidate - bodies.begin, hits[n].active, -1});
+                continue;
+            }
             const int contact = scratch.features.find(c, hits[n].active, next);
             pair.merged.push_back({hits[n].candidate - bodies.begin, hits[n].active, contact});
             if (contact == next) {

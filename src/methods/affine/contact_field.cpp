@@ -7,6 +7,7 @@
 #include "math/parallel.hpp"
 #include "methods/affine/barrier_scale.hpp"
 #include "methods/affine/contact_corners.hpp"
+#include "methods/affine/round_shape.hpp"
 
 namespace tenon::affine {
 namespace {
@@ -54,6 +55,13 @@ class Mover {
     double lower_[4];
 };
 
+// Bound on how much longer than at rest q makes anything, of its length: Gershgorin's on A^T A. Of all poses on a straight
+// path those at its ends are the longest.
+double largest_stretch(const Mat34& q) {
+    const Mat3 A = q.leftCols<3>();
+    return std::max(0.0, std::sqrt((A.transpose() * A).cwiseAbs().rowwise().sum().maxCoeff()) - 1.0 + 1e-15);
+}
+
 // Where q takes the vertices that count, but for the first `known` of them.
 void place(const BodyPoints& points, const Mat34& q, std::size_t known, std::vector<Vec3>& out) {
     const auto& rest = points.shape->shape->mesh.vertices;
@@ -99,6 +107,18 @@ ContactField::ContactField(const Model& model, const State& state) {
     body_shapes_.resize(count);
     for (std::size_t i = 0; i < count; ++i)
         points_[i].shape = body_shapes_[i] = shape_table_[model.bodies.shape[i]].get();
+}
+
+void ContactField::make_round(const Model& model, const std::vector<char>& bodies, double dhat) {
+    round_table_.resize(model.shapes.size());
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const std::size_t shape = model.bodies.shape[i];
+        body_shapes_[i] = shape_table_[shape].get();
+        if (bodies[i] && !round_table_[shape])
+            round_table_[shape] = round_contact_shape(*model.shapes[shape], dhat);
+        if (bodies[i] && round_table_[shape]) body_shapes_[i] = round_table_[shape].get();
+        points_[i].shape = body_shapes_[i];
+    }
 }
 
 void ContactField::rebuild(const Model& model, const std::vector<Motion>& motions, const ContactScale& scale,
@@ -189,7 +209,8 @@ void ContactField::start_step(const Model& model, const ContactScale& scale, con
         const int a = set_.pairs[k].a, b = set_.pairs[k].b;
         PairContacts& pair = contacts(static_cast<int>(k));
         pair.friction.clear();
-        pair.range.separation = model.bodies.min_separation[a] + model.bodies.min_separation[b];
+        pair.range.separation = model.bodies.min_separation[a] + model.bodies.min_separation[b] +
+                                body_shapes_[a]->rounding + body_shapes_[b]->rounding;
         pair.mu = model.pair_friction(a, b);
         const PairRecord* known = memory_.find(a, b);
         set_barrier(pair, set_.pairs[k], scale, loads, known ? known->dhat : scale.dhat,
@@ -202,7 +223,7 @@ void ContactField::start_step(const Model& model, const ContactScale& scale, con
 void ContactField::set_pose(int body, const Mat34& q) {
     BodyPoints& points = points_[body];
     if (points.q != q) {
-        if (points.q(0, 0) < 1e299) points.odometer += displacement_bound(q - points.q, *points.shape);
+        if (points.q(0, 0) < 1e299) points.odometer += core_displacement_bound(q - points.q, *points.shape);
         points.q = q;
         points.up_to_date = 0;
         ++points.version;
@@ -221,7 +242,10 @@ void ContactField::plan_trial(int body, const Mat34& q_from, const Mat34& q_to) 
     set_pose(body, q_from);
     BodyPoints& points = points_[body];
     points.displacement = q_to - q_from;
-    points.step_bound = displacement_bound(points.displacement, *points.shape);
+    points.step_bound = core_displacement_bound(points.displacement, *points.shape);
+    points.swelling = points.shape->rounding > 0.0
+                          ? points.shape->rounding * std::max(largest_stretch(q_from), largest_stretch(q_to))
+                          : 0.0;
 }
 
 void ContactField::place_trial(int body) {
@@ -236,7 +260,8 @@ double ContactField::least_clear(const CandidatePair& bodies, const PairContacts
     const double motion = (pa.step_bound + pb.step_bound) * t_max, most_kept = keep * pair.range.dhat;
     const double of_gap = motion > pair.range.dhat - most_kept ? motion + most_kept : motion / (1.0 - keep);
     const double gap = std::max(of_gap, motion + least_gap(bodies));
-    return (gap + pair.range.separation + pa.odometer + pb.odometer) * (1.0 + 1e-12);
+    return (gap + pair.range.separation + pa.swelling + pb.swelling + pa.odometer + pb.odometer) *
+           (1.0 + 1e-12);
 }
 
 // What positions of this size tell apart with certainty, by whatever order of operations they were computed.
@@ -267,6 +292,7 @@ void ContactField::evaluate(int k) {
         return;
     }
     collect(bodies, pair);
+    find_touching_points(bodies, pair);
     for (ContactPoint& point : pair.points) {
         pair.closest = std::min(pair.closest, point.distance);
         const RadialBarrier radial =
@@ -274,6 +300,18 @@ void ContactField::evaluate(int k) {
         point.force = point.weight * radial.force;
         point.stiffness = point.weight * radial.stiffness;
         pair.energy += point.weight * radial.energy;
+    }
+}
+
+void ContactField::find_touching_points(const CandidatePair& bodies, PairContacts& pair) const {
+    const auto on_surface = [](const BodyPoints& points, const Vec3& core, const Vec3& outwards) {
+        const double rounding = points.shape->rounding;
+        return rounding > 0.0 ? Vec3(core + rounding * points.q.leftCols<3>().inverse() * outwards) : core;
+    };
+    const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
+    for (ContactPoint& point : pair.points) {
+        point.touch_a = on_surface(pa, point.local_a, -point.normal);
+        point.touch_b = on_surface(pb, point.local_b, point.normal);
     }
 }
 
@@ -302,17 +340,17 @@ void ContactField::lag_friction(int k) {
         FrictionPoint* same = nullptr;
         const std::size_t first = all.size() > window ? all.size() - window : 0;
         for (std::size_t i = all.size(); i-- > first && !same;)
-            if (all[i].normal.dot(p.normal) > 0.999 && (all[i].local_a - p.local_a).squaredNorm() < near &&
-                (all[i].local_b - p.local_b).squaredNorm() < near)
+            if (all[i].normal.dot(p.normal) > 0.999 && (all[i].local_a - p.touch_a).squaredNorm() < near &&
+                (all[i].local_b - p.touch_b).squaredNorm() < near)
                 same = &all[i];
         if (!same) {
-            all.push_back({p.local_a, p.local_b, p.normal, limit});
+            all.push_back({p.touch_a, p.touch_b, p.normal, limit});
             continue;
         }
         same->limit += limit;
         const double part = limit > 0.0 ? limit / same->limit : 0.0;
-        same->local_a += part * (p.local_a - same->local_a);
-        same->local_b += part * (p.local_b - same->local_b);
+        same->local_a += part * (p.touch_a - same->local_a);
+        same->local_b += part * (p.touch_b - same->local_b);
         same->normal = (same->normal + part * (p.normal - same->normal)).normalized();
     }
 }
@@ -333,7 +371,7 @@ double ContactField::safe_step(int k, double t_max, double keep) const {
 double ContactField::safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const {
     const BodyPoints &pa = points_[bodies.a], &pb = points_[bodies.b];
     geometry::CcdOptions options;
-    options.min_separation = contacts(k).range.separation;
+    options.min_separation = contacts(k).range.separation + pa.swelling + pb.swelling;
     options.t_max = t_max;
     options.keep = keep;
     options.keep_at_most = keep * contacts(k).range.dhat;
@@ -390,15 +428,15 @@ void ContactField::find_near(const CandidatePair& bodies, const PairContacts& pa
         near.resize(count);
         return;
     }
-    const double reach = std::max(displacement_bound(pa.q, *pa.shape) + pa.step_bound,
-                                  displacement_bound(pb.q, *pb.shape) + pb.step_bound);
+    const double reach = std::max(core_displacement_bound(pa.q, *pa.shape) + pa.step_bound,
+                                  core_displacement_bound(pb.q, *pb.shape) + pb.step_bound);
     const auto sides = [&](const BodyPoints& one, const BodyPoints& other) {
         return geometry::MovingSides{
             {one.x[0].data(), other.x[0].data()}, {one.step[0].data(), other.step[0].data()}, reach};
     };
     // More than CCD looks at before it stops, which then would let all of these pass: the answer does not depend on
     // which direction a candidate had.
-    const double sure = range.separation + 1.06 * most_kept;
+    const double sure = range.separation + pa.swelling + pb.swelling + 1.06 * most_kept;
     int left = 0;
     for (int first = 0, last; first < count; first = last) {
         const PairKind kind = set_.candidates[near[first]].kind;

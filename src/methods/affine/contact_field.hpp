@@ -15,7 +15,9 @@ namespace tenon::affine {
 
 // One active pair of primitives acts like a spring between two material points along the normal.
 struct ContactPoint {
-    Vec3 local_a, local_b;  // closest points in the bodies' rest frames
+    Vec3 local_a,
+        local_b;  // closest points in the bodies' rest frames, of their cores where bodies are round
+    Vec3 touch_a, touch_b;  // the same on their surfaces: where friction acts
     Vec3 normal;            // unit, from b to a
     double distance = 0.0;
     double force = 0.0;      // -dE/dd, N
@@ -77,7 +79,9 @@ struct BodyPoints {
     Mat34 q = Mat34::Constant(1e300);    // pose that x belongs to
     long version = 0;                    // counts changes of q
     double step_bound = 0.0;             // of any vertex's displacement in the trial step
-    double odometer = 0.0;               // bound on the path of any vertex since the candidates were built
+    double swelling =
+        0.0;  // m: how far strain takes the drawn surface beyond the round one during the trial step
+    double odometer = 0.0;  // bound on the path of any vertex since the candidates were built
 
     std::size_t count() const { return uses_all ? shape->shape->mesh.vertices.size() : used.size(); }
     void use_none();
@@ -103,6 +107,8 @@ struct ContactLook;
 class ContactField {
   public:
     ContactField(const Model& model, const State& state);
+    // Before any candidates are found: these bodies touch as the round things that they are drawn for.
+    void make_round(const Model& model, const std::vector<char>& bodies, double dhat);
 
     // New candidates for the bodies' reference motions.
     void rebuild(const Model& model, const std::vector<Motion>& motions, const ContactScale& scale,
@@ -134,6 +140,8 @@ class ContactField {
     void place_trial(int body);
     bool may_close(int k, double t_max, double keep) const;  // false: the whole trial step is safe
     void evaluate(int k);  // contacts of pair k at the present poses; nothing to do where neither body moved
+    // Whether bodies of pair k, as last evaluated, are within their minimum separation.
+    bool overlaps(int k) const { return contacts(k).energy >= 1e300; }
     // Positive part of force x (-second derivative of the distance): up to two directions. Returns their number.
     int curvatures(int k, const ContactPoint& point, std::array<ContactCurvature, 2>& out) const;
     void lag_friction(int k);  // takes present contacts as the friction's normal forces
@@ -157,9 +165,11 @@ class ContactField {
                      const ContactLoads& loads, double dhat, double stiffening);
     void note_starts(const std::vector<Motion>& motions);
     void start_pair(int k);
+    void find_touching_points(const CandidatePair& bodies, PairContacts& pair) const;
     float weight_of(const CandidatePair& bodies, Candidate& candidate) const;
     void collect(const CandidatePair& bodies, PairContacts& pair);
     void look_at(const CandidatePair& bodies, const ContactRange& range, ContactLook& look);
+    void find_repeats(const CandidatePair& bodies, const ContactLook& look) const;
     void merge(const CandidatePair& bodies, const ContactLook& look, PairContacts& pair);
     double safe_step(const CandidatePair& bodies, int k, double t_max, double keep) const;
     double least_clear(const CandidatePair& bodies, const PairContacts& pair, double t_max,
@@ -168,7 +178,7 @@ class ContactField {
     void find_near(const CandidatePair& bodies, const PairContacts& pair, double t_max, double keep,
                    std::vector<int>& near) const;
 
-    std::vector<std::unique_ptr<ContactShape>> shape_table_;  // per world shape
+    std::vector<std::unique_ptr<ContactShape>> shape_table_, round_table_;  // per world shape
     std::vector<const ContactShape*> body_shapes_;
     std::vector<BodyPoints> points_;
     CandidateBuilder builder_;

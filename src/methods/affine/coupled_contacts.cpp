@@ -72,11 +72,13 @@ void CoupledContacts::place(const std::vector<Mat34>& q, std::vector<Vec3>& x) c
 
 void CoupledContacts::start_step(const Model& model, const ContactScale& scale,
                                  const std::vector<double>& load, const std::vector<Vec3>& x,
-                                 const std::vector<Vec3>& ahead, double smallest_dhat, bool fresh) {
+                                 const std::vector<Vec3>& ahead, std::vector<Vec3> slide_from,
+                                 double smallest_dhat, bool fresh) {
     model_ = &model;
     scale_ = scale;
     load_ = load;
     start_ = x;
+    slide_from_ = std::move(slide_from);
     pairs_.clear();
     pair_of_.clear();
     find(x, ahead);
@@ -163,7 +165,7 @@ void CoupledContacts::lag_friction() {
 
 Vec3 CoupledContacts::sliding(const SurfaceFriction& f, const std::vector<Vec3>& x) const {
     Vec3 u = Vec3::Zero();
-    for (int i = 0; i < 4; ++i) u += f.weight[i] * (x[f.point[i]] - start_[f.point[i]]);
+    for (int i = 0; i < 4; ++i) u += f.weight[i] * (x[f.point[i]] - slide_from_[f.point[i]]);
     return u - f.normal * f.normal.dot(u);
 }
 

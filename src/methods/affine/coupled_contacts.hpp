@@ -83,11 +83,11 @@ class CoupledContacts {
     void place(const std::vector<Mat34>& q, std::vector<Vec3>& x) const;
     const std::vector<MaterialPoint>& points() const { return points_; }
 
-    // Barriers and friction coefficients of a step that starts at x. `load` is the mass that a contact of each surface has
+    // Barriers and friction coefficients of a step that starts at x; sliding counts from `slide_from`. `load` is the mass that a contact of each surface has
     // to stop, kg. `fresh`: no step was before, and pairs that start within the range get a shorter one.
     void start_step(const Model& model, const ContactScale& scale, const std::vector<double>& load,
-                    const std::vector<Vec3>& x, const std::vector<Vec3>& ahead, double smallest_dhat,
-                    bool fresh);
+                    const std::vector<Vec3>& x, const std::vector<Vec3>& ahead, std::vector<Vec3> slide_from,
+                    double smallest_dhat, bool fresh);
     // Candidates for paths from x to `ahead` and around.
     void find(const std::vector<Vec3>& x, const std::vector<Vec3>& ahead);
     bool covers(const std::vector<Vec3>& x) const;
@@ -165,7 +165,8 @@ class CoupledContacts {
     std::vector<SurfaceCandidate> candidates_;
     std::vector<SurfaceContact> contacts_;
     std::vector<SurfaceFriction> friction_;
-    std::vector<Vec3> start_;      // of the step
+    std::vector<Vec3> start_;  // of the step
+    std::vector<Vec3> slide_from_;
     std::vector<Vec3> reference_;  // of the candidates
     std::vector<double> reach_;
     std::vector<double> load_;

@@ -36,6 +36,18 @@ bool is_exact(const DriveRow& row) {
     return row.kind == Kind::servo && row.bound >= 1e299 && !row.has_gains;
 }
 
+// The rate of a coordinate at the end of a step as the integrator has it: slope (coordinate - zero).
+struct EndRate {
+    double slope, zero;
+};
+
+EndRate end_rate(const StepTimes& times, double coordinate, double rate, const BodyHistory& history) {
+    if (times.integrator == Integrator::newmark) return {2.0 / times.h, coordinate + 0.5 * times.h * rate};
+    if (times.integrator == Integrator::bdf2 && !times.fresh)
+        return {1.5 / times.h, (4.0 * coordinate - history.older_q(0, 0)) / 3.0};
+    return {1.0 / times.h, coordinate};
+}
+
 Mat34 single(double value) {
     Mat34 out = Mat34::Zero();
     out(0, 0) = value;
@@ -116,7 +128,7 @@ CoupledJoints::CoupledJoints(const Model& model, const State& state, const Coupl
         joint.spec.linear = false;  // bodies do not stretch: the sixth row of a linear hinge says nothing new
         closed_.push_back(static_cast<int>(j));
         for (const DriveRow& row : make_drive_rows(joint, static_cast<int>(j)))
-            all_drives_.push_back({row, 0.0, {}});
+            all_drives_.emplace_back().row = row;
     }
     for (CoupledDrive& drive : all_drives_) {
         drive.history.older_q = drive.history.older_rate = drive.history.acceleration = Mat34::Zero();
@@ -211,25 +223,26 @@ void CoupledJoints::begin(CoupledDrive& drive, const State& state, const StepTim
     const double inertia = 1.0 / std::max(ease(gradient, state), 1e-300);
     const DriveSpec* spec = spec_of(row, joint);
     const double time = times.start + times.h;
+    double rate = 0.0;
+    for (int k = 0; k < gradient.count; ++k)
+        rate += gradient.gradient[k].cwiseProduct(state.rate[nodes_.node[gradient.node[k]].body]).sum();
+    drive.start_rate = rate;
     switch (row.kind) {
         case Kind::smooth:
         case Kind::bend: {
             const SpringSpec* spring = spring_of(row, joint);
+            const EndRate end = end_rate(times, row.reference, rate, drive.history);
             const double stiffness = spring ? spring->stiffness : 0.0,
-                         damping = spring ? spring->damping / times.h : 0.0,
+                         damping = spring ? spring->damping * end.slope : 0.0,
                          armature = armature_of(row, joint) / times.potential_scale;
             const double rest = spring && row.kind == Kind::smooth ? spring->rest : 0.0;
-            double rate = 0.0;
-            for (int k = 0; k < gradient.count; ++k)
-                rate +=
-                    gradient.gradient[k].cwiseProduct(state.rate[nodes_.node[gradient.node[k]].body]).sum();
             drive.armature_target =
                 inertial_target(times.integrator, times.h, times.fresh, single(row.reference), single(rate),
                                 drive.history, Mat34::Zero())(0, 0);
             row.stiffness = stiffness + damping + armature;
             row.bound = 1e300;
             if (row.stiffness > 0.0)
-                row.target = (stiffness * rest + damping * row.reference + armature * drive.armature_target) /
+                row.target = (stiffness * rest + damping * end.zero + armature * drive.armature_target) /
                              row.stiffness;
             break;
         }
@@ -244,17 +257,18 @@ void CoupledJoints::begin(CoupledDrive& drive, const State& state, const StepTim
             row.bound = motor.max;
             row.stiffness = servo_over_inertia * inertia / times.potential_scale;
             if (row.has_gains) {
+                const EndRate end = end_rate(times, row.reference, rate, drive.history);
                 const double kp = motor.type == MotorSpec::Type::position ? motor.stiffness : 0.0,
-                             kd = motor.damping / h;
+                             kd = motor.damping * end.slope;
                 row.stiffness = kp + kd;
-                const double ahead = motor.type == MotorSpec::Type::velocity ? h * wanted : 0.0;
-                row.target = (kp * wanted + kd * (row.reference + ahead)) / row.stiffness;
+                const double ahead = motor.type == MotorSpec::Type::velocity ? wanted / end.slope : 0.0;
+                row.target = (kp * wanted + kd * (end.zero + ahead)) / row.stiffness;
             } else if (motor.type == MotorSpec::Type::velocity) {
                 row.target = row.reference + h * wanted;
             } else if (row.bound < 1e299) {  // theta - w + tau ((theta - start)/h - dw/dt) = 0
-                const double rate = (wanted - motor_target(motor, state, time - h)) / h,
+                const double wanted_rate = (wanted - motor_target(motor, state, time - h)) / h,
                              share = settling_time / h;
-                row.target = (wanted + share * row.reference + settling_time * rate) / (1.0 + share);
+                row.target = (wanted + share * row.reference + settling_time * wanted_rate) / (1.0 + share);
             } else {
                 row.target = wanted;
             }
@@ -307,12 +321,9 @@ void CoupledJoints::end_step(const Model&, const State& state, const StepTimes& 
     for (std::size_t n = 0; n < q.size(); ++n)
         if (nodes_.node[n].body >= 0) q[n] = state.q[nodes_.node[n].body];
     for (CoupledDrive& drive : all_drives_) {
-        if (state.broken[drive.row.joint] || armature_of(drive.row, joints_[drive.row.joint]) <= 0.0)
-            continue;
-        const Mat34 before = single(drive.row.reference);
-        Mat34 rate = Mat34::Zero();
-        finish_rate(times.integrator, times.h, times.fresh, single(coordinate(drive, q)), before, rate,
-                    drive.history);
+        if (state.broken[drive.row.joint]) continue;
+        finish_rate(times.integrator, times.h, times.fresh, single(coordinate(drive, q)),
+                    single(drive.row.reference), single(drive.start_rate), drive.history);
     }
 }
 

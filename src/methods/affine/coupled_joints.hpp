@@ -46,7 +46,8 @@ std::vector<DriveRow> make_drive_rows(const Joint& joint, int joint_index);
 struct CoupledDrive {
     DriveRow row;
     double armature_target = 0.0;
-    BodyHistory history;  // of a coordinate with armature: entry (0, 0)
+    double start_rate = 0.0;  // of the coordinate, at the start of this step
+    BodyHistory history;      // of the coordinate: entry (0, 0)
 };
 
 // Slope and curvature of a drive's potential, N or N m.

@@ -16,6 +16,7 @@
 #include "methods/affine/rigidity.hpp"
 #include "model/joint_rows.hpp"
 #include "model/keyframes.hpp"
+#include "model/loads_ahead.hpp"
 #include "model/path_piece.hpp"
 
 namespace tenon::affine {
@@ -132,6 +133,8 @@ CoupledMethod::CoupledMethod(const Model& model, const State& state, const Setti
     if (bounces_ && !settings.integrator_given) settings_.integrator = Integrator::bdf2;
     if (bounces_ && settings.dhat == 0.0 && !model.contact_spec.dhat)
         scale_.dhat = std::min(scale_.dhat, bounce_range * thinnest_part(model, state));
+    for (std::size_t i = 0; i < state.q.size(); ++i)
+        facet_angle_.push_back(facet_angle(model.shape_of(static_cast<int>(i))));
     const double body = typical_size(model, state);
     eps_v_ = settings.eps_v > 0.0 ? settings.eps_v : std::min(stick_of_scene * length_, stick_of_body * body);
     tolerance_ = settings.tolerance > 0.0 ? settings.tolerance
@@ -148,11 +151,13 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     report.warnings = std::exchange(told_, {});
     if (first_step_ && settings_.restitution_speed > 0.0)
         plan_ = plan_restitution(model, state, thinnest_part(model, state), dt, settings_, scale_.dhat);
+    if (first_step_ && settings_.integrator == Integrator::implicit_euler) lag_.start(state);
     prepare(model, state, dt);
     prepare_contacts(model, state, dt);
     CoupledOptions options;
     options.max_iterations = settings_.max_iterations;
     options.joint_tolerance = closed_of_scene * length_;
+    options.polish = settings_.integrator != Integrator::implicit_euler;
     options.record_path = static_cast<bool>(outputs.path_sink);
     options.log = !settings_.log.empty();
     const bool dumps = !settings_.dump.empty() && state.step == settings_.dump_step;
@@ -204,13 +209,14 @@ StepReport CoupledMethod::step(const Model& model, State& state, Outputs& output
     finish(model, state);
     if (bounces_) bounce(model, state, before);
     write_outputs(model, state, outputs, report);
-    rolling_.add(model, state, outputs, dt, report);
+    rolling_.add(model, state, facet_angle_, outputs, dt, report);
     report.metrics = {{"solves", static_cast<double>(result.solves)},
                       {"line_search", static_cast<double>(result.line_search_steps)},
                       {"candidate_builds", static_cast<double>(step_.contacts.builds() - builds)},
                       {"candidates", static_cast<double>(step_.contacts.candidate_count())},
                       {"impacts", static_cast<double>(impacts_)}};
     if (bounces_ && !settings_.integrator_given) report.metrics.emplace_back("bdf2", 1.0);
+    if (settings_.integrator == Integrator::implicit_euler) lag_.add(model, state, dt, report);
     report_deformation(model, state, settings_.kappa, rigidity_factor_, report);
     if (settings_.kappa == 0.0) find_forced_joint(model, report);
     report.solver = fmt::format("coupled: {} nodes of 12 unknowns, {} joint rows", step_.nodes.size(),
@@ -322,7 +328,7 @@ void CoupledMethod::prepare(const Model& model, const State& state, double h) {
     times_.fresh = first_step_ || (settings_.integrator == Integrator::bdf2 && h != last_h_);
     times_.potential_scale = step_.potential_scale = potential_scale(settings_.integrator, h, times_.fresh);
     std::vector<Wrench> wrenches;
-    external_wrenches(model, state, state.time, wrenches);
+    wrenches_ahead(model, state, state.time, h, wrenches);  // forces balance where the step ends
     std::vector<std::vector<Vec3>> acceleration(model.elastic.size());
     load_ = 0.0;
     for (const Wrench& wrench : wrenches) load_ = std::max(load_, wrench.force.norm());
@@ -397,12 +403,20 @@ void CoupledMethod::prepare_contacts(const Model& model, const State& state, dou
                                     : settings_.contact_stiffness > 0.0
                                         ? settings_.contact_stiffness
                                         : std::max(10.0 * state.gravity.norm(), scale_.dhat / (h * h));
-    scale_.friction_eps = eps_v_ * h;
+    scale_.friction_eps = eps_v_ * sliding_time(times_.integrator, h, times_.fresh);
     step_.contacts.place(q_, x_);
     std::vector<Mat34> ahead = q_;
     for (int n = 0; n < step_.nodes.size(); ++n) ahead[n] = step_.node[n].target;
     step_.contacts.place(ahead, ahead_);
-    step_.contacts.start_step(model, scale_, load, x_, ahead_,
+    std::vector<Vec3> slide_from = x_;
+    if (times_.integrator == Integrator::bdf2 && !times_.fresh) {
+        std::vector<Mat34> from = q_;
+        for (int n = 0; n < step_.nodes.size(); ++n)
+            if (step_.nodes.node[n].kind != CoupledNode::Kind::script)
+                from[n] = sliding_reference(times_.integrator, times_.fresh, q_[n], history_[n]);
+        step_.contacts.place(from, slide_from);
+    }
+    step_.contacts.start_step(model, scale_, load, x_, ahead_, std::move(slide_from),
                               std::min(scale_.dhat, smallest_gap_part * length_), first_step_);
     step_.contacts.evaluate(x_);
     step_.contacts.lag_friction();
@@ -578,6 +592,7 @@ void CoupledMethod::save(std::ostream& out) const {
     write_values(out, multipliers_);
     write_values(out, step_.contacts.memory());
     write_values(out, step_.joints.histories());
+    lag_.save(out);
 }
 
 void CoupledMethod::load(std::istream& in) {
@@ -604,6 +619,7 @@ void CoupledMethod::load(std::istream& in) {
     step_.contacts.set_memory(memory);
     std::vector<BodyHistory> drives;
     read_values(in, drives);
+    lag_.load(in);
     if (history_.size() != nodes || attached_history_.size() != attached ||
         rigidity_factor_.size() != bodies || !step_.joints.set_histories(drives))
         throw std::runtime_error("the checkpoint holds another number of bodies");

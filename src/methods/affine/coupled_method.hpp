@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "methods/affine/coupled_newton.hpp"
+#include "methods/affine/euler_lag.hpp"
 #include "methods/affine/facet_rolling.hpp"
 #include "methods/affine/impact_step.hpp"
 #include "methods/affine/restitution.hpp"
@@ -56,7 +57,9 @@ class CoupledMethod final : public Stepper, public OpensStart {
     int impacts_ = 0;                             // of the last step
     std::vector<std::pair<int, Vec3>> impulses_;  // of contacts, N s on a: instead of the step's forces
     FacetRolling rolling_;
-    BouncePlan plan_;  // `wanted` is 0 when nothing was planned
+    EulerLag lag_;                     // empty with other integrators
+    std::vector<double> facet_angle_;  // rad, per body
+    BouncePlan plan_;                  // `wanted` is 0 when nothing was planned
     StepTimes times_;
     double tolerance_ = 0.0, eps_v_ = 0.0, length_ = 1.0;
     double load_ = 0.0;  // N: weight of everything and the largest applied force

@@ -22,10 +22,14 @@ constexpr double sufficient = 1e-4;   // part of the promised decrease
 constexpr double price_factor = 2.0;  // times a row's multiplier: what its residual costs
 constexpr double trial_part = 0.01,
                  linear_part = 1e-3;  // of the tolerance: what trial states and linear solves close to
-constexpr int most_branches = 40;     // solves with other pieces of the drives' potentials
-constexpr int most_blocked = 40;      // steps one after the other of which contact leaves nearly nothing
-constexpr double short_part = 0.02;   // of a step: contact has left little of it
-constexpr int most_short = 8;         // such steps one after the other: barriers are too soft for their load
+constexpr double motion_part =
+    1e-7;  // of the last step's motion: joints as open as this after a linear solve are closed
+constexpr int most_branches = 40;    // solves with other pieces of the drives' potentials
+constexpr int most_blocked = 40;     // steps one after the other of which contact leaves nearly nothing
+constexpr double short_part = 0.02;  // of a step: contact has left little of it
+constexpr double polished = 1e-3;    // of the tolerance, where that is asked for
+constexpr int most_polishes = 2;
+constexpr int most_short = 8;  // such steps one after the other: barriers are too soft for their load
 
 }  // namespace
 
@@ -73,7 +77,8 @@ void CoupledNewton::find_direction() {
 }
 
 void CoupledNewton::solve_model() {
-    system_.solve(step_, linear_part * options_.joint_tolerance, direction_, *multipliers_);
+    system_.solve(step_, std::max(linear_part * options_.joint_tolerance, motion_part * last_motion_),
+                  direction_, *multipliers_);
     ++result_.solves;
 }
 
@@ -172,7 +177,7 @@ bool CoupledNewton::make_trial(double t) {
     });
     if (values_.empty()) return true;
     const double most = t * largest_motion(direction_);
-    for (int pass = 0; pass < 2; ++pass) {
+    for (int pass = 0; pass < 3; ++pass) {
         step_.joints.values(trial_, trial_values_);
         gap_.resize(trial_values_.size());
         double worst = 0.0;
@@ -232,8 +237,10 @@ bool CoupledNewton::some_drive_changed_branch() {
 
 // False when no step leads down.
 bool CoupledNewton::take_step() {
-    const double motion = largest_motion(direction_);
+    const double motion = last_motion_ = largest_motion(direction_);
     const bool small = motion <= options_.tolerance;
+    const bool done = small && (!options_.polish || !step_.contacts.contacts().empty() ||
+                                motion <= polished * options_.tolerance || ++polishes_ > most_polishes);
     const double start = energy_ + penalty(values_), slope = slope_ - penalty(values_);
     double price = 0.0;
     for (const double p : price_) price += p;
@@ -266,7 +273,7 @@ bool CoupledNewton::take_step() {
             short_steps_ = line.filtered < short_part ? short_steps_ + 1 : 0;
             if (options_.log) result_.log.push_back(line);
             const bool yields = some_drive_changed_branch();
-            result_.converged = small && !yields && result_.residual <= options_.joint_tolerance;
+            result_.converged = done && !yields && result_.residual <= options_.joint_tolerance;
             return true;
         }
         const double rise = value - start - t * slope;
@@ -302,7 +309,8 @@ CoupledResult CoupledNewton::run(std::vector<Mat34>& q, std::vector<double>& mul
     multipliers.resize(rows, 0.0);
     price_.assign(rows, 0.0);
     last_length_ = 0.0;
-    short_steps_ = 0;
+    short_steps_ = polishes_ = 0;
+    last_motion_ = 0.0;
     step_.joints.values(q, values_);
     energy_ = energy_at(q, x_);
     note_residual();

@@ -13,6 +13,7 @@ namespace tenon::affine {
 struct CoupledOptions {
     int max_iterations = 1000;
     double tolerance = 0.0;        // m: largest motion of a converged Newton step
+    bool polish = false;           // beyond it, where nothing touches
     double joint_tolerance = 0.0;  // largest residual of a closed joint, m or rad
     double most_motion = 1e300;    // m: of a point in one Newton step
     bool record_path = false;
@@ -72,6 +73,8 @@ class CoupledNewton {
     std::vector<std::vector<Vec3>> vertices_;
     std::vector<double> last_direction_;
     double last_length_ = 0.0;  // of the last step, 0 when there was none
+    int polishes_ = 0;
+    double last_motion_ = 0.0;  // m, of the last step's direction
     int short_steps_ = 0;       // one after the other that contact has left little of
     std::vector<double> direction_, gradient_, correction_, values_, trial_values_, gap_, price_;
     std::vector<int> branch_;  // of each drive's potential, at q

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double row_weight = 1e4;     // times the inertia that a row feels, in the augmented matrix
 constexpr double most_carried = 1e7;   // times that, for what hangs on a row
+constexpr double closing_part = 1e-4;  // of a gap that is closed once more anyway: what may be left of it
 constexpr int most_refinements = 8;    // of a solve with rows
 constexpr int most_gradients = 60;     // conjugate-gradient steps of a refinement ...
 constexpr int most_idle = 8;           // ... one after the other that do not close any further
@@ -142,6 +143,7 @@ void CoupledSystem::solve_with_rows(const CoupledStep& step, const std::vector<d
     multipliers.assign(count, 0.0);
     residual_.resize(right.size());
     open_.resize(count);
+    const bool only_rows = std::all_of(right.begin(), right.end(), [](double load) { return load == 0.0; });
     std::vector<double> change, pull(count), last_out, last_multipliers;
     double last = 1e300;
     for (int refinement = 0; refinement < most_refinements; ++refinement) {
@@ -159,6 +161,7 @@ void CoupledSystem::solve_with_rows(const CoupledStep& step, const std::vector<d
             break;
         }
         if (refinement > 1 && (worst <= closed || worst > 0.5 * last)) break;
+        if (refinement == 1 && only_rows && worst <= closed) break;
         if (refinement > 0) {
             last = worst;
             last_out = out;
@@ -185,9 +188,13 @@ void CoupledSystem::solve(const CoupledStep& step, double enough, std::vector<do
     solve_with_rows(step, right, gap, enough, direction, multipliers);
 }
 
+// What turns leave of a gap is of its square: closing it to more digits than that is work for nothing.
 void CoupledSystem::close(const CoupledStep& step, const std::vector<double>& gap, double enough,
                           std::vector<double>& increments) {
     std::vector<double> multipliers;
+    double worst = 0.0;
+    for (const double open : gap) worst = std::max(worst, std::abs(open));
+    enough = std::max(enough, closing_part * worst);
     solve_with_rows(step, std::vector<double>(gradient_.size(), 0.0), gap, enough, increments, multipliers);
 }
 

@@ -14,22 +14,6 @@ constexpr double rolls = 0.2;       // sliding over turning speed of what rolls
 constexpr double most_load = 10.0;  // times its weight: what presses more is an impact
 constexpr double hops = 0.1;        // s, at most, from one facet to the next
 
-// The angle between neighbouring facets, of shapes that stand for something round; 0: of others.
-double facet_angle(const Shape& shape) {
-    const double facets = static_cast<double>(shape.mesh.triangles.size());
-    switch (shape.primitive.kind) {
-        case Primitive::Kind::sphere:
-        case Primitive::Kind::capsule:
-            return std::sqrt(4.0 * EIGEN_PI / facets);
-        case Primitive::Kind::cylinder:  // two triangles a side, and two in the ends
-            return 2.0 * EIGEN_PI / (0.25 * facets);
-        case Primitive::Kind::cone:
-            return 2.0 * EIGEN_PI / (0.5 * facets);
-        default:
-            return 0.0;
-    }
-}
-
 Vec3 spin_of(const Model& model, const State& state, int body) {
     return state.type[body] == BodyType::static_body
                ? Vec3(Vec3::Zero())
@@ -47,8 +31,8 @@ double loss_per_turn(const Inertia& inertia, double radius, double angle, double
 
 }  // namespace
 
-void FacetRolling::add(const Model& model, const State& state, const Outputs& outputs, double dt,
-                       StepReport& report) {
+void FacetRolling::add(const Model& model, const State& state, const std::vector<double>& facet_angle,
+                       const Outputs& outputs, double dt, StepReport& report) {
     turned_.resize(state.q.size(), 0.0);
     rolled_.resize(state.q.size(), 0.0);
     since_.resize(state.q.size(), 0.0);
@@ -59,8 +43,7 @@ void FacetRolling::add(const Model& model, const State& state, const Outputs& ou
         if (std::max(contact.a, contact.b) >= model.bodies.size()) continue;
         for (const int side : {0, 1}) {
             const int body = bodies[side], other = bodies[1 - side];
-            if (!state.dynamic(body) || turned_[body] < 0.0 || facet_angle(model.shape_of(body)) == 0.0)
-                continue;
+            if (!state.dynamic(body) || turned_[body] < 0.0 || facet_angle[body] == 0.0) continue;
             const auto velocity = [&](int i) {
                 return state.type[i] == BodyType::static_body
                            ? Vec3(Vec3::Zero())
@@ -86,7 +69,7 @@ void FacetRolling::add(const Model& model, const State& state, const Outputs& ou
         if (turning[i] == 0.0 || turned_[i] < 0.0) continue;
         turned_[i] += dt * turning[i];
         const Shape& shape = model.shape_of(static_cast<int>(i));
-        const double angle = facet_angle(shape);
+        const double angle = facet_angle[i];
         const double weight = model.bodies.mass[i] * state.gravity.norm();
         const double load = weight > 0.0 ? std::clamp(pressed[i] / weight, 1.0, most_load) : 1.0;
         const double loss = std::min(1.0, loss_per_turn(inertia_of(model.bodies, static_cast<int>(i)),

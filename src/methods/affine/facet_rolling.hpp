@@ -9,8 +9,10 @@ namespace tenon::affine {
 
 class FacetRolling {
   public:
-    // After a step: warns, once for a body, when its facets may have taken a share of its speed that matters.
-    void add(const Model& model, const State& state, const Outputs& outputs, double dt, StepReport& report);
+    // After a step: warns, once for a body, when its facets may have taken a share of its speed that matters. `facet_angle`:
+    // rad, of each body, between those that it rolls on; 0 of what is round or not meant to be.
+    void add(const Model& model, const State& state, const std::vector<double>& facet_angle,
+             const Outputs& outputs, double dt, StepReport& report);
 
   private:
     std::vector<double> turned_;  // rad, rolling, per body; negative: told

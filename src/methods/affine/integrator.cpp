@@ -55,6 +55,14 @@ Mat34 inertial_target(Integrator integrator, double h, bool first_step, const Ma
     return q + h * rate + h * h * external_acceleration;
 }
 
+Mat34 sliding_reference(Integrator integrator, bool first_step, const Mat34& q, const BodyHistory& history) {
+    return integrator == Integrator::bdf2 && !first_step ? Mat34((4.0 * q - history.older_q) / 3.0) : q;
+}
+
+double sliding_time(Integrator integrator, double h, bool first_step) {
+    return integrator == Integrator::bdf2 && !first_step ? 2.0 / 3.0 * h : h;
+}
+
 Mat34 finish_rate(Integrator integrator, double h, bool first_step, const Mat34& q_new, const Mat34& q,
                   const Mat34& rate, BodyHistory& history) {
     Mat34 new_rate = (q_new - q) / h;

@@ -34,6 +34,12 @@ double potential_scale(Integrator integrator, double h, bool first_step);
 Mat34 inertial_target(Integrator integrator, double h, bool first_step, const Mat34& q, const Mat34& rate,
                       const BodyHistory& history, const Mat34& external_acceleration);
 
+// Friction acts against the velocity that the step ends with. BDF2's is 3/2 (q - this) / h, so that what sticks comes to
+// rest; from the step's start on it would be thrown back with half the velocity that it had.
+Mat34 sliding_reference(Integrator integrator, bool first_step, const Mat34& q, const BodyHistory& history);
+// The length h_eff that turns sliding speeds into sliding.
+double sliding_time(Integrator integrator, double h, bool first_step);
+
 // Rate and acceleration after the step to q_new; updates the history in place.
 Mat34 finish_rate(Integrator integrator, double h, bool first_step, const Mat34& q_new, const Mat34& q,
                   const Mat34& rate, BodyHistory& history);

@@ -16,6 +16,7 @@ IslandNewton::IslandNewton(const Island& island, StepContext& context)
         context.node[island.bodies[n]] = static_cast<int>(n);
     }
     affine_ = island.held || !island.rows.empty();
+    polish_ = island.pairs.empty() && context.settings.integrator != Integrator::implicit_euler;
     if (!context.strained.empty())
         for (const int body : island.bodies) affine_ = affine_ || context.strained[body];
     // Neo-Hookean energies are differences of numbers as large as the stiffness.

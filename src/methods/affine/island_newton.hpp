@@ -97,8 +97,8 @@ class IslandNewton {
             PairContacts& contacts = context_.field.contacts(island_.pairs[k]);
             if (contacts.friction.empty()) return;
             const CandidatePair& pair = context_.field.pair(island_.pairs[k]);
-            change(k, pair, contacts, context_.q[pair.a] - bodies[pair.a].start,
-                   context_.q[pair.b] - bodies[pair.b].start);
+            change(k, pair, contacts, context_.q[pair.a] - bodies[pair.a].slide_from,
+                   context_.q[pair.b] - bodies[pair.b].slide_from);
         });
     }
 
@@ -114,6 +114,8 @@ class IslandNewton {
     void move_friction();
 
     double extrapolated_length();
+
+    double round_contact_noise() const;  // J s^2
 
     void take_step();
 
@@ -147,6 +149,9 @@ class IslandNewton {
     int poor_steps_ = 0;
     int depth_ = 0;
     bool was_small_ = false;  // the last step was within the tolerance
+    bool polish_ = false;     // beyond the tolerance
+    int polishes_ = 0;
+    int crawls_ = 0;  // steps one after the other that moved next to nothing, with nothing in their way
     bool may_split_ = true;
     bool affine_ = false;
 };

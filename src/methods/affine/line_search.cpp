@@ -5,6 +5,17 @@
 #include "methods/affine/island_newton.hpp"
 
 namespace tenon::affine {
+namespace {
+
+// Of the tolerance: what a motion without contacts is solved to where the integrator is of second order. Newton's method gets
+// there in one more step.
+constexpr double polished = 1e-3;
+
+// Steps to and fro across what curves more than the model knows: so many, one after the other, that together move no point
+// farther than the tolerance, have arrived.
+constexpr int most_crawls = 20;
+
+}  // namespace
 
 // Where contacts give path as bodies turn, the model is stiffer than they are and steps repeat themselves, each a little
 // shorter than the one before: then the sum of all that would follow is taken at once.
@@ -26,10 +37,23 @@ double IslandNewton::extrapolated_length() {
     return std::clamp(last_length_ / std::max(1.0 - left, 0.05), 1.0, most);
 }
 
+// Gaps of round bodies are what is left of the distance of their cores: their energies are known to that many digits less.
+double IslandNewton::round_contact_noise() const {
+    constexpr double digits = 1e-15;
+    double sum = 0.0;
+    for (const int k : island_.pairs) {
+        const PairContacts& contacts = context_.field.contacts(k);
+        if (contacts.range.separation <= 0.0) continue;
+        for (const ContactPoint& point : contacts.points) sum += point.force * contacts.range.separation;
+    }
+    return digits * context_.bodies.potential_scale * sum;
+}
+
 void IslandNewton::take_step() {
     trial_length_ = -1.0;
     const double motion = *std::max_element(motion_.begin(), motion_.end());
     const bool small = was_small_ = motion <= context_.tolerance;
+    const bool done = small && (!polish_ || motion <= polished * context_.tolerance || ++polishes_ > 2);
     IterationLog& log = result_.log.emplace_back();
     log.slope = direction_.slope;
     log.motion = motion;
@@ -54,7 +78,7 @@ void IslandNewton::take_step() {
     last_length_ = 0.0;
     log.filtered = t = filter(t);
     if (result_.out_of_margin) return;
-    const double noise = 1e-12 * std::abs(energy_) + round_off_;
+    const double noise = 1e-12 * std::abs(energy_) + round_off_ + round_contact_noise();
     for (double shorter = 0.5; t > 1e-9; t = filter(shorter * t)) {
         ++result_.line_search_steps;
         double trial_energy;
@@ -71,6 +95,7 @@ void IslandNewton::take_step() {
             overshot_ = t < 0.1 * std::min(1.0, log.filtered);
             blocked_steps_ = log.filtered < 0.02 ? blocked_steps_ + 1 : 0;
             last_length_ = t;
+            crawls_ = log.filtered >= 1.0 && most_crawls * t * motion <= context_.tolerance ? crawls_ + 1 : 0;
             // Rigid steps that promise too much again and again: what resists them is strain.
             const double promised = -t * (1.0 - 0.5 * std::min(t, 1.0)) * direction_.slope;
             const bool poor = t < 0.6 * std::min(1.0, log.filtered) || gained < 0.25 * promised;
@@ -79,7 +104,7 @@ void IslandNewton::take_step() {
             result_.out_of_margin = t > 0.9 * leaves;
             // A small step may be small because its model of friction was too stiff: look again, a few times.
             const bool look_again = friction_stale_ && small && ++stale_steps_ <= 3;
-            result_.converged = small && leaves > 1.0 && !look_again;
+            result_.converged = (done && leaves > 1.0 && !look_again) || crawls_ >= most_crawls;
             return;
         }
         // Minimum of the parabola through both energies and the slope.

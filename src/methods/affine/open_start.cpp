@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -96,6 +98,55 @@ std::vector<Touch> find_touches(const Model& model, const State& state,
     return touches;
 }
 
+// Balls and capsules that just touch, or nearly, as what they are; their drawn facets may be farther away.
+std::vector<Touch> find_round_touches(const Model& model, const State& state) {
+    const std::size_t count = state.q.size();
+    std::vector<char> round(count, 0);
+    std::vector<Motion> at_rest(count);
+    double size = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Shape& shape = model.shape_of(static_cast<int>(i));
+        const auto kind = shape.primitive.kind;
+        round[i] = state.dynamic(static_cast<int>(i)) && model.bodies.collides[i] &&
+                   (kind == Primitive::Kind::sphere || kind == Primitive::Kind::capsule);
+        size = std::max(size, shape.radius);
+        at_rest[i] = {state.q[i], state.q[i], 0.0, state.type[i] != BodyType::static_body};
+    }
+    std::vector<Touch> touches;
+    if (std::none_of(round.begin(), round.end(), [](char r) { return r != 0; })) return touches;
+    ContactScale scale;
+    scale.dhat = 2.0 * smallest_gap_part * size;
+    ContactField field(model, state);
+    field.make_round(model, round, scale.dhat);
+    field.rebuild(model, at_rest, scale, {std::vector<double>(count, 1.0)});
+    for (int k = 0; k < field.pair_count(); ++k) {
+        const CandidatePair& pair = field.pair(k);
+        const ContactShape &a = field.shape(pair.a), &b = field.shape(pair.b);
+        if (a.rounding + b.rounding == 0.0) continue;
+        const double least =
+            smallest_gap_part * std::min(model.shape_of(pair.a).radius, model.shape_of(pair.b).radius);
+        for (int c = pair.begin; c < pair.end; ++c) {
+            const Candidate& candidate = field.candidates().candidates[c];
+            const Corners corners = corners_of(candidate, a, b);
+            std::array<Vec3, 4> at;
+            const Vec3* x[4] = {};
+            for (int n = 0; n < corners.count; ++n) {
+                const bool on_a = (n < corners.split) == corners.a_first;
+                at[n] = transform(state.q[on_a ? pair.a : pair.b],
+                                  (on_a ? a : b).shape->mesh.vertices[corners.vertex[n]]);
+                x[n] = &at[n];
+            }
+            const geometry::Closest closest = closest_of(candidate, x);
+            const double distance = std::sqrt(closest.squared),
+                         gap = distance - field.contacts(k).range.separation;
+            if (std::abs(gap) > least) continue;
+            touches.push_back({pair.a, pair.b, closest.difference / (corners.a_first ? distance : -distance),
+                               2.0 * least - gap});
+        }
+    }
+    return touches;
+}
+
 // Displacements that open all touches, the smallest that Gauss-Seidel finds.
 std::vector<Vec3> opening_moves(const Model& model, const State& state, const std::vector<Touch>& touches) {
     std::vector<char> free(state.q.size(), 0);
@@ -129,8 +180,16 @@ std::vector<InitialProblem> touching_pairs(const Model& model, const State& stat
 
 std::vector<std::string> open_touching_bodies(const Model& model, State& state) {
     const std::vector<InitialProblem> problems = touching_pairs(model, state);
-    if (problems.empty()) return {};
-    const std::vector<Vec3> moves = opening_moves(model, state, find_touches(model, state, problems));
+    std::vector<Touch> touches = find_round_touches(model, state);
+    std::set<std::pair<int, int>> pairs;
+    for (const Touch& touch : touches) pairs.emplace(touch.up, touch.down);
+    if (!problems.empty()) {
+        const std::vector<Touch> of_meshes = find_touches(model, state, problems);
+        touches.insert(touches.end(), of_meshes.begin(), of_meshes.end());
+        for (const InitialProblem& problem : problems) pairs.emplace(problem.a, problem.b);
+    }
+    if (pairs.empty()) return {};
+    const std::vector<Vec3> moves = opening_moves(model, state, touches);
     const std::vector<Mat34> before = state.q;
     for (std::size_t i = 0; i < moves.size(); ++i) state.q[i].col(3) += moves[i];
     if (!touching_pairs(model, state).empty()) {
@@ -138,10 +197,9 @@ std::vector<std::string> open_touching_bodies(const Model& model, State& state) 
         return {};
     }
     std::vector<std::string> told;
-    for (const InitialProblem& problem : problems)
+    for (const auto& [a, b] : pairs)
         told.push_back(fmt::format("'{}' and '{}' touch at the start: moved apart by {:.2g} m",
-                                   model.bodies.name[problem.a], model.bodies.name[problem.b],
-                                   (moves[problem.a] - moves[problem.b]).norm()));
+                                   model.bodies.name[a], model.bodies.name[b], (moves[a] - moves[b]).norm()));
     return told;
 }
 

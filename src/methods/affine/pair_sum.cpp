@@ -183,7 +183,7 @@ void sum_pair(PairSum<Dof>& sum, int index, const StepContext& context) {
     sum.gradient_a.setZero();
     sum.gradient_b.setZero();
     sum.stretch_a = sum.stretch_b = 0.0;
-    sum_springs(contacts, qa, qb, qa - bodies[pair.a].start, qb - bodies[pair.b].start, scale,
+    sum_springs(contacts, qa, qb, qa - bodies[pair.a].slide_from, qb - bodies[pair.b].slide_from, scale,
                 context.friction_eps, sum);
     add_curvatures(context.field, index, qa, qb, scale, relevant_force(context, pair), sum);
     sum.seen_a = contacts.seen_a;

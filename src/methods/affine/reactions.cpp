@@ -35,8 +35,8 @@ std::vector<Mat34> contact_loads(const SolvedStep& step) {
         }
         for (const FrictionPoint& p : contacts.friction) {
             const Vec3 on_b =
-                friction_force(p, step.q[pair.a] - step.bodies.body[pair.a].start,
-                               step.q[pair.b] - step.bodies.body[pair.b].start, step.friction_eps);
+                friction_force(p, step.q[pair.a] - step.bodies.body[pair.a].slide_from,
+                               step.q[pair.b] - step.bodies.body[pair.b].slide_from, step.friction_eps);
             add_load(loads[pair.a], p.local_a, -on_b);
             add_load(loads[pair.b], p.local_b, on_b);
         }

@@ -30,8 +30,8 @@ double energy_at(const Island& island, const StepContext& context, const std::ve
                   const CandidatePair& pair = context.field.pair(island.pairs[k]);
                   const PairContacts& contacts = context.field.contacts(island.pairs[k]);
                   return contacts.energy + friction_energy(contacts, pose_of(pair.a), pose_of(pair.b),
-                                                           bodies[pair.a].start, bodies[pair.b].start,
-                                                           context.friction_eps);
+                                                           bodies[pair.a].slide_from,
+                                                           bodies[pair.b].slide_from, context.friction_eps);
               });
     for (const int m : island.motors)
         energy += context.bodies.potential_scale *
