@@ -51,7 +51,8 @@ class AffineMethod final : public Stepper, public OpensStart {
     void release_path(const Outputs& outputs);
     Mat34 scripted_target(const Model& model, const State& state, int body, double now, double h) const;
     double part_before_fast_impact();
-    double part_before_impact(int pair);
+    std::vector<Mat34> motions_beside_what_holds();
+    double part_before_impact(int pair, const std::vector<Mat34>& motions);
     double coasting_travel(const CandidatePair& pair) const;
     bool touches_at_start(int pair);
     void prepare_contacts(const Model& model, const State& state, double h);

@@ -33,7 +33,7 @@ void CoupledSystem::add_rows(const CoupledStep& step) {
     const std::vector<CoupledRow>& rows = step.joints.rows();
     rows_.resize(rows.size());
     row_weight_.resize(rows.size());
-    std::vector<Eigen::LDLT<Mat12>> inverse(step.node.size());
+    std::vector<Mat12> inverse(step.node.size());
     std::vector<char> known(step.node.size(), 0);
     UnionFind mechanisms(step.node.size());
     for (const CoupledRow& row : rows)
@@ -55,9 +55,10 @@ void CoupledSystem::add_rows(const CoupledStep& step) {
             rows_[r][k] = map_[n].transpose() * Eigen::Map<const Vec12>(rows[r].gradient[k].data());
             if (!known[n]) {
                 known[n] = 1;
-                inverse[n].compute(Eigen::Map<const Mat12>(plain_.diagonal_block(n)));
+                inverse[n] = Eigen::LDLT<Mat12>(Eigen::Map<const Mat12>(plain_.diagonal_block(n)))
+                                 .solve(Mat12::Identity());
             }
-            ease += rows_[r][k].dot(inverse[n].solve(rows_[r][k]));
+            ease += rows_[r][k].dot(inverse[n].lazyProduct(rows_[r][k]));
         }
         const Mechanism& m = of[mechanisms.root(rows[r].node[0])];
         const double length = std::max(1.0, m.nodes / 30.0);

@@ -267,8 +267,8 @@ void CoupledSystem::to_increments(CoupledStep& step, const std::vector<Mat34>& q
         for (int e = matrix_.pattern.start[i]; e < matrix_.pattern.start[i + 1]; ++e) {
             const int j = matrix_.pattern.columns[e];
             Block block(matrix_.lower_block(e));
-            if (step.nodes.node[i].turns()) block = (map_[i].transpose() * block).eval();
-            if (step.nodes.node[j].turns()) block = (block * map_[j]).eval();
+            if (step.nodes.node[i].turns()) block = map_[i].transpose().lazyProduct(block).eval();
+            if (step.nodes.node[j].turns()) block = block.lazyProduct(map_[j]).eval();
         }
     });
 }

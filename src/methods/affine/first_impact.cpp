@@ -11,9 +11,39 @@
 namespace tenon::affine {
 namespace {
 
-constexpr double least_part = 1e-4;  // of a step
+constexpr double least_part = 1e-4;    // of a step
+constexpr double much_heavier = 10.0;  // times its mass: what a body leans on without pushing it along
 
 }  // namespace
+
+// Where bodies would go without contact, but for what loads would push them into what they lean on at the start of the step: a
+// light body that is pressed on a table is held by it, and will not meet the floor below.
+std::vector<Mat34> AffineMethod::motions_beside_what_holds() {
+    std::vector<Mat34> motion(q_.size());
+    std::vector<Vec3> loaded(q_.size());  // the part of it that loads make
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+        motion[i] = free_[i] - bodies_.body[i].start;
+        loaded[i] = free_[i].col(3) - bodies_.body[i].predicted.col(3);
+    }
+    for (int k = 0; k < field_.pair_count(); ++k) {
+        const CandidatePair& pair = field_.pair(k);
+        if (!touches_at_start(k)) continue;
+        const int bodies[2] = {pair.a, pair.b};
+        for (const int side : {0, 1}) {
+            const int body = bodies[side], other = bodies[1 - side];
+            if (bodies_.body[body].type != BodyType::dynamic_body ||
+                loads_.mass[other] < much_heavier * loads_.mass[body])
+                continue;
+            for (const ContactPoint& point : field_.contacts(k).points) {
+                const Vec3 away = side == 0 ? point.normal : Vec3(-point.normal);
+                const Vec3 into = std::min(0.0, away.dot(loaded[body])) * away;
+                loaded[body] -= into;
+                motion[body].col(3) -= into;
+            }
+        }
+    }
+    return motion;
+}
 
 // The part of the step that may be taken at once.
 double AffineMethod::part_before_fast_impact() {
@@ -22,22 +52,35 @@ double AffineMethod::part_before_fast_impact() {
     // Of each body: the motion of its middle, and how much more any of its points may move.
     std::vector<Vec3> middle(count, Vec3::Zero());
     std::vector<double> turning(count, 0.0);
-    for (std::size_t i = 0; i < count; ++i) {
-        if (bodies_.body[i].type == BodyType::static_body) continue;
-        const Mat34 motion = free_[i] - bodies_.body[i].start;
-        const ContactShape& shape = field_.shape(static_cast<int>(i));
-        middle[i] = transform(motion, shape.shape->box.center());
-        turning[i] = displacement_bound(motion, shape) - middle[i].norm();
-    }
-    double part = 1.0;
-    for (int k = 0; k < field_.pair_count(); ++k) {
-        const CandidatePair& pair = field_.pair(k);
+    std::vector<Mat34> motion(count);
+    const auto look = [&] {
+        for (std::size_t i = 0; i < count; ++i) {
+            if (bodies_.body[i].type == BodyType::static_body) continue;
+            const ContactShape& shape = field_.shape(static_cast<int>(i));
+            middle[i] = transform(motion[i], shape.shape->box.center());
+            turning[i] = displacement_bound(motion[i], shape) - middle[i].norm();
+        }
+    };
+    const auto goes_far = [&](const CandidatePair& pair) {
         const Box3 &box_a = field_.local_box(pair.a), &box_b = field_.local_box(pair.b);
         const double travel = (middle[pair.a] - middle[pair.b]).norm() + turning[pair.a] + turning[pair.b];
         const double thin = box_a.size().minCoeff() + box_b.size().minCoeff();
         const double far = std::max(deepest_part * thin, scale_.dhat);
-        if (travel <= far || (coasting_travel(pair) <= far && touches_at_start(k))) continue;
-        part = std::min(part, part_before_impact(k));
+        return std::pair(travel > far, far);
+    };
+    for (std::size_t i = 0; i < count; ++i) motion[i] = free_[i] - bodies_.body[i].start;
+    look();
+    bool some = false;
+    for (int k = 0; k < field_.pair_count() && !some; ++k) some = goes_far(field_.pair(k)).first;
+    if (!some) return 1.0;
+    motion = motions_beside_what_holds();
+    look();
+    double part = 1.0;
+    for (int k = 0; k < field_.pair_count(); ++k) {
+        const CandidatePair& pair = field_.pair(k);
+        const auto [goes, far] = goes_far(pair);
+        if (!goes || (coasting_travel(pair) <= far && touches_at_start(k))) continue;
+        part = std::min(part, part_before_impact(k, motion));
     }
     return part;
 }
@@ -66,14 +109,14 @@ bool AffineMethod::touches_at_start(int k) {
     return !contacts.points.empty() && contacts.closest - contacts.range.separation < contacts.range.dhat;
 }
 
-double AffineMethod::part_before_impact(int k) {
+double AffineMethod::part_before_impact(int k, const std::vector<Mat34>& motions) {
     const CandidatePair& pair = field_.pair(k);
     Mat34 motion[2], at[2];
     int bodies[2] = {pair.a, pair.b};
     for (int side = 0; side < 2; ++side) {
         const int i = bodies[side];
-        motion[side] = free_[i] - bodies_.body[i].start;
-        field_.set_trial(i, bodies_.body[i].start, free_[i]);
+        motion[side] = motions[i];
+        field_.set_trial(i, bodies_.body[i].start, Mat34(bodies_.body[i].start + motions[i]));
     }
     const double before = field_.safe_step(k, 1.0, 0.9);
     if (before >= 1.0) return 1.0;
