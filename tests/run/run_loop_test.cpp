@@ -1,5 +1,6 @@
 #include "run/run_loop.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -101,8 +102,10 @@ TEST(RunLoop, StepsThatDoNotDivideAreSaidAloud) {
     scene.seconds = 0.104;
     const Report report = run_scene(scene, {});
     EXPECT_EQ(report.steps, 10);
-    ASSERT_EQ(report.warnings.size(), 1u);
-    EXPECT_NE(report.warnings[0].find("10 steps end at 0.1 s"), std::string::npos) << report.warnings[0];
+    const auto says = [](const std::string& warning) {
+        return warning.find("10 steps end at 0.1 s") != std::string::npos;
+    };
+    EXPECT_EQ(std::count_if(report.warnings.begin(), report.warnings.end(), says), 1);
 }
 
 TEST(RunLoop, StopsCleanlyAndResumesBitForBit) {

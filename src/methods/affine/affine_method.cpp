@@ -585,9 +585,9 @@ void AffineMethod::load(std::istream& in) {
     read_values(in, records);
     field_.memory().replace(std::move(records));
     read_values(in, round_);
-    lag_.load(in);
-    facet_angle_.clear();
     const std::size_t bodies = field_.shapes().size();
+    lag_.load(in, bodies);
+    facet_angle_.clear();
     if (round_.size() != bodies || history_.size() != bodies || rigidity_factor_.size() != bodies ||
         script_weight_.size() != bodies)
         throw std::runtime_error("the checkpoint holds another number of bodies");

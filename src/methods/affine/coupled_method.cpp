@@ -619,7 +619,7 @@ void CoupledMethod::load(std::istream& in) {
     step_.contacts.set_memory(memory);
     std::vector<BodyHistory> drives;
     read_values(in, drives);
-    lag_.load(in);
+    lag_.load(in, bodies);
     if (history_.size() != nodes || attached_history_.size() != attached ||
         rigidity_factor_.size() != bodies || !step_.joints.set_histories(drives))
         throw std::runtime_error("the checkpoint holds another number of bodies");

@@ -44,11 +44,13 @@ void EulerLag::save(std::ostream& out) const {
     write_value(out, travel_);
 }
 
-void EulerLag::load(std::istream& in) {
+void EulerLag::load(std::istream& in, std::size_t bodies) {
     read_values(in, q_);
-    read_values(in, rate_);
+    read_values(in, rate_, q_.size());
     read_value(in, lag_);
     read_value(in, travel_);
+    expect_sound((q_.empty() || q_.size() == bodies) && lag_.allFinite() && travel_.allFinite());
+    for (std::size_t i = 0; i < q_.size(); ++i) expect_sound(q_[i].allFinite() && rate_[i].allFinite());
 }
 
 }  // namespace tenon::affine

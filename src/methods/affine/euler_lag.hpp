@@ -18,7 +18,7 @@ class EulerLag {
     void add(const Model& model, const State& state, double h, StepReport& report);
 
     void save(std::ostream& out) const;
-    void load(std::istream& in);
+    void load(std::istream& in, std::size_t bodies);  // throws where it is no memory of so many
 
   private:
     std::vector<Mat34> q_, rate_;                      // at the start
