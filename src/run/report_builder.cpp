@@ -38,6 +38,7 @@ long count_dofs(const Scene& scene, const Model& model, const State& state) {
 }
 
 constexpr double told_lag = 0.045;  // of the motion: what a first-order integrator is behind
+constexpr int first_steps = 20;     // in which whatever starts from rest is behind by as much
 
 // Numerical damping that is no small part of the motion, and is not an impact's. `lift`: the energy that lifts all that moves
 // by a length that nobody sees; what only settles on the ground exchanges no more.
@@ -205,7 +206,7 @@ Report ReportBuilder::finish(const std::string& status, double wall_seconds) con
     if (const std::string damped = integrator_warning(report, integrator_whole_, lift, first_order_);
         !damped.empty())
         report.warnings.push_back(damped);
-    else if (lag_ > told_lag)
+    else if (lag_ > told_lag && report.steps >= first_steps)
         report.warnings.push_back(fmt::format(
             "implicit Euler is behind by {:.0f} % of the motion: take a smaller step, or integrator = bdf2",
             100 * lag_));

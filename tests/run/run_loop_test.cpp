@@ -108,6 +108,24 @@ TEST(RunLoop, StepsThatDoNotDivideAreSaidAloud) {
     EXPECT_EQ(std::count_if(report.warnings.begin(), report.warnings.end(), says), 1);
 }
 
+// Implicit Euler is behind by h dv / 2: thrown up at 3 m/s for 0.5 s at 10 ms, by 0.024 m of the 0.46 m that the box rises.
+TEST(RunLoop, ImplicitEulersLagIsTold) {
+    for (const char* integrator : {"implicit-euler", "bdf2"}) {
+        Scene scene = thrown_box();
+        scene.bodies.back().linear_velocity = Vec3(1, 3, 0);
+        scene.bodies.back().position = Vec3(0, 5, 0);
+        scene.method = "affine";
+        scene.method_params = {{"integrator", std::string(integrator)}};
+        scene.dt = 0.01;
+        scene.seconds = 0.5;
+        const Report report = run_scene(scene, {});
+        bool told = false;
+        for (const std::string& warning : report.warnings)
+            told = told || warning.find("implicit Euler is behind by 5 %") != std::string::npos;
+        EXPECT_EQ(told, std::string(integrator) == "implicit-euler") << integrator;
+    }
+}
+
 TEST(RunLoop, StopsCleanlyAndResumesBitForBit) {
     TemporaryFolder folder;
     RunOptions options;
