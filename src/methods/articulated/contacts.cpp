@@ -357,7 +357,9 @@ void ContactSet::bear_what_is_above(const Model& model, const State& state, cons
         more = false;
         for (const ContactPoint& p : points_) {
             const int top = upper(p), low = top == p.b ? p.a : p.b;
-            if (!p.both_move || !p.active || top < 0 || !rigid(p.a) || !rigid(p.b)) continue;
+            const bool bears =
+                p.active || p.aim < 0.0 || p.normal.dot(p.start) <= 0.0;  // presses, or overlaps
+            if (!p.both_move || !bears || top < 0 || !rigid(p.a) || !rigid(p.b)) continue;
             const double weight = std::min(borne_[top], most_borne * carried_[low]);
             if (weight <= borne_[low]) continue;
             borne_[low] = weight;
