@@ -124,6 +124,13 @@ TEST(RandomMechanisms, MakeNoEnergyWhereMuchHappensInAStep) {
     }
 }
 
+// Seed 846: what no sub-step solves ends the run, and does not fly on with joints open by 1e58 m.
+TEST(RandomMechanisms, JointsThatCannotBeClosedEndTheRun) {
+    const Outcome out = run(test::random_mechanism(846, {}));
+    EXPECT_TRUE(out.residual < 1e-6 || !out.failure.empty()) << out.residual;
+    EXPECT_LT(out.residual, 1e-6);
+}
+
 // Links that had sunk into the floor by the time a step had to be made in 4 or 64 parts were thrown out of it: 3 % of the turnover in
 // the first, 84 % in the second.
 TEST(RandomMechanisms, OverlapsAreMendedNoFasterInPartsOfAStep) {

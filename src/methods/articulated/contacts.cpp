@@ -303,7 +303,6 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
         // in parts of a step parts of the overlap: pushed out as much in each of them, it would be thrown
         const double mended = (1.0 - overlap_left) * (whole_step_ > h ? h / whole_step_ : 1.0);
         p.aim = (1.0 - mended) * std::min(0.0, gap);
-        p.overlaps = gap < 0.0;
         const auto last = last_force_.find(p.key);
         const bool fresh = last == last_force_.end();
         p.force = fresh ? 0.0 : last->second;
@@ -339,7 +338,7 @@ void ContactSet::add_pair(const Model& model, const State& state, const BodyFiel
 }
 
 // Contacts are as stiff as their bodies are heavy. Under something much heavier than themselves they have to be stiff enough for
-// that: downwards from contact to contact, the heaviest counts. What overlaps bears what lies on it, also in a step that lets go of it.
+// that: downwards from contact to contact, the heaviest counts.
 void ContactSet::bear_what_is_above(const Model& model, const State& state, const BodyField& field) {
     const double gravity = state.gravity.norm();
     if (gravity == 0.0) return;
@@ -358,7 +357,9 @@ void ContactSet::bear_what_is_above(const Model& model, const State& state, cons
         more = false;
         for (const ContactPoint& p : points_) {
             const int top = upper(p), low = top == p.b ? p.a : p.b;
-            if (!p.both_move || !(p.active || p.overlaps) || top < 0 || !rigid(p.a) || !rigid(p.b)) continue;
+            const bool bears =
+                p.active || p.aim < 0.0 || p.normal.dot(p.start) <= 0.0;  // presses, or overlaps
+            if (!p.both_move || !bears || top < 0 || !rigid(p.a) || !rigid(p.b)) continue;
             const double weight = std::min(borne_[top], most_borne * carried_[low]);
             if (weight <= borne_[low]) continue;
             borne_[low] = weight;

@@ -48,7 +48,6 @@ struct ContactPoint {
     double slide_stiffness = 0.0;  // k_t
     Vec3 slides = Vec3::Zero();    // direction of the slide; none where the points stick
     bool both_move = false;
-    bool overlaps = false;  // at the step's start
     bool bounces = false;
     // Where something round touches, its radius from `center` stays what it is in the world however the body turns, but for
     // tilts of its axis: another point of it touches.

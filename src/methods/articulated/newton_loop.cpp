@@ -22,6 +22,7 @@ constexpr double far_away = 1e6, many_times = 1e3;
 constexpr double nearly = 1e3;           // distance of an iterate that was nearly a solution
 constexpr double nearly_balanced = 0.1;  // share of the forces that it leaves unbalanced, at most
 constexpr double inconsistent = 10.0;    // of an iterate where a constraint is on a wrong branch, at least
+constexpr double wide_open = 1.0;        // gap of a joint over the size of its bodies
 constexpr double least_share = 1.0 / 64.0;
 
 }  // namespace
@@ -88,7 +89,16 @@ SolveReport NewtonLoop::run() {
     if (!report_.converged && distance_ > nearest_.distance &&
         (near || !finite_ || distance_ > many_times * nearest_.distance))
         go_back();
+    if (!report_.converged && !may_give_up_) expect_closed();
     return report_;
+}
+
+// An iterate whose joints are open by as much as their bodies measure is no result to go on from.
+void NewtonLoop::expect_closed() {
+    const double open = judge_iterate().relative_gap;
+    if (open < wide_open) return;
+    throw StepFailure("no solution was found: joints stay open by more than the size of their bodies",
+                      component_.bodies.empty() ? -1 : component_.bodies.front());
 }
 
 void NewtonLoop::keep(const Balance& now) {

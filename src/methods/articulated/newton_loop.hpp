@@ -23,6 +23,7 @@ class NewtonLoop {
   private:
     int most_solves(int iteration) const;
     bool correct();
+    void expect_closed();
     double renew_contacts();
     Balance judge_iterate();
     FieldReport move_all(double share);  // bodies, and what the component has beside them
