@@ -108,7 +108,8 @@ TEST(RunLoop, StepsThatDoNotDivideAreSaidAloud) {
     EXPECT_EQ(std::count_if(report.warnings.begin(), report.warnings.end(), says), 1);
 }
 
-// Implicit Euler is behind by h dv / 2: thrown up at 3 m/s for 0.5 s at 10 ms, by 0.024 m of the 0.46 m that the box rises.
+// Implicit Euler is behind by h dv / 2: thrown up at 3 m/s for 0.5 s at 10 ms under 10 m/s^2, by 0.025 m of the 0.435 m that the box
+// rises in these steps: 5.7 %.
 TEST(RunLoop, ImplicitEulersLagIsTold) {
     for (const char* integrator : {"implicit-euler", "bdf2"}) {
         Scene scene = thrown_box();
@@ -121,7 +122,7 @@ TEST(RunLoop, ImplicitEulersLagIsTold) {
         const Report report = run_scene(scene, {});
         bool told = false;
         for (const std::string& warning : report.warnings)
-            told = told || warning.find("implicit Euler is behind by 5 %") != std::string::npos;
+            told = told || warning.find("implicit Euler is behind by 6 %") != std::string::npos;
         EXPECT_EQ(told, std::string(integrator) == "implicit-euler") << integrator;
     }
 }
